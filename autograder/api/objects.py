@@ -757,7 +757,7 @@ class _Printed(io.StringIO):
         return line
 
     def taken(self) -> str:
-        """Return what was printed so far, and begin anew."""
+        """Return what was printed so far, and forget it."""
         text = self.getvalue()
         self.seek(0)
         self.truncate()

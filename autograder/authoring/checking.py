@@ -121,6 +121,7 @@ def check(
     losses = worker.ready.losses
     found.elsewhere |= {name: words for name, words in losses.items() if name not in found.lost}
     found.faults += [*faults, *worker.ready.faults]
+    found.notes += worker.ready.notes
     made = [name for name in names if f"{name}.py" in stubs]
     found.faults += _of_stubs({name: found.stub[name] for name in made})
     left = sum(1 for _ in unfilled(assignment))

@@ -91,11 +91,13 @@ class Ready(_Message):
         losses: what the solutions lose, by criterion, with what is said of it; only a worker
             that checks an assignment starts where they lose anything.
         faults: what else is wrong with the suites, likewise.
+        notes: what an author should know of the suites.
     """
 
     kind: Literal["ready"] = "ready"
     sandbox: str
     losses: dict[str, str] = {}
+    notes: list[str] = []
     faults: list[str] = []
 
 

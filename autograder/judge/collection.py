@@ -109,7 +109,8 @@ def collect(
     known = {f"test_{name}.py" for name, value in kept.items() if value is not None}
     references = {name: ReferenceSession(solution_of(assignment, name)) for name in names}
     modules = {name: found.module for name, found in references.items()}
-    checks, faults = _checks_of(assignment, only, known, modules, cache)
+    notes: list[str] = []
+    checks, faults = _checks_of(assignment, only, known, modules, cache, notes)
     if faults := [*_missing(assignment), *faults]:
         raise SuiteFault(_listed(faults))
     wrong_points = list(_wrong_points(assignment, checks))
@@ -131,6 +132,10 @@ def collect(
             suite.replay(component, solution_of(assignment, component))
             if not suite.losses:
                 cache.save(keys[component], suite.kept(component))
+    for check in suite.checks.values():
+        if isinstance(check, OrdinaryCheck):
+            notes += check.notes(suite.plans[check.criterion.id])
+    suite.notes = notes
     return suite
 
 
@@ -179,6 +184,7 @@ def _checks_of(
     known: Collection[str],
     modules: Mapping[str, Any],
     cache: Cache,
+    notes: list[str],
 ) -> tuple[dict[str, list[Check]], list[str]]:
     """Return the tests of all components, or of one, by component, and what is wrong with them.
 
@@ -208,7 +214,7 @@ def _checks_of(
     checks, wrong = _filed(items, public, totals)
     faults += wrong
     ordinary = [path for path in files if is_ordinary(path)]
-    faults += _add_ordinary(assignment, checks, ordinary, modules, cache)
+    faults += _add_ordinary(assignment, checks, ordinary, modules, cache, notes)
     if not faults:
         faults += [
             f"no test is about {name}: write test_{name}.py" for name in totals if not checks[name]
@@ -222,8 +228,12 @@ def _add_ordinary(
     files: Sequence[Path],
     modules: Mapping[str, Any],
     cache: Cache,
+    notes: list[str],
 ) -> list[str]:
-    """Add the criteria of ordinary tests, public ones first; return what is wrong with them."""
+    """Add the criteria of ordinary tests, public ones first; return what is wrong with them.
+
+    What an author should know of them is added to `notes`.
+    """
     faults: list[str] = []
     public = assignment.public / "tests"
     by_component: dict[str, list[tuple[Path, bool]]] = {}
@@ -246,7 +256,8 @@ def _add_ordinary(
         given = sum(
             (Decimal(str(check.criterion.points)) for check in checks[component]), Decimal()
         )
-        more, wrong, _ = checks_of(assignment, component, surveyed, given, mine)
+        more, wrong, over = checks_of(assignment, component, surveyed, given, mine)
+        notes += [f"{words}: it is no criterion, and has no points" for words in over]
         faults += wrong
         both = [*checks[component], *more]
         checks[component] = sorted(both, key=lambda check: check.criterion.visibility != "public")

@@ -55,6 +55,7 @@ _QUIET = (
 # memory beyond that of the process that it was forked from.
 _CPU_S, _TIMES = 5.0, 10
 _MEMORY = 2 << 30
+_NO_REFERENCE = "a public test has no reference, which no student has"
 # Characters of what a test says.
 _MAX_WORDS = 4000
 # Seconds of waiting, in multiples of the computing time.
@@ -283,7 +284,9 @@ def _run_in(
     sys.path[:0] = [str(folder) for folder in place.folders]
     # Nothing is written beside the suite's files.
     sys.dont_write_bytecode = True
-    given = {"reference": Reference(place.reference, examiner)} if place.reference else {}
+    given: dict[str, Any] = {"reference": ImportError(_NO_REFERENCE)}
+    if place.reference:
+        given = {"reference": Reference(place.reference, examiner)}
     seed_all(0)
     sink = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as this process lives
     sys.stdout = sys.stderr = sink
@@ -332,7 +335,7 @@ class _Plugin:
     def reference(self) -> Any:
         """The solution, to compare with."""
         if not self._place.reference:
-            pytest.fail("a public test has no reference", pytrace=False)
+            pytest.fail(_NO_REFERENCE, pytrace=False)
         return Reference(self._place.reference, self._examiner)
 
     def pytest_configure(self, config: pytest.Config) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ from autograder.api.answer import CheckFailed, Question, StudentRaised
 from autograder.api.component import Session
 from autograder.api.criterion import Criterion
 from autograder.api.messages import Reply, Request
+from autograder.api.operations import Ask
 from autograder.api.values import Value
 from autograder.assignment import Assignment
 from autograder.judge.ordinary import Found, OutOfLimits, Place, Ran, Report, run_tests
@@ -20,11 +22,15 @@ from autograder.judge.reference import ReferenceProcess
 from autograder.judge.session import NotRun, Planned
 from autograder.judge.suite import Attempt, Case, Check
 from autograder.proxies.examiner import Rights, rights_of
+from autograder.rules.reader import dotted_name
 from autograder.sandbox.handle import ChildGone
 
 # To what part of a point shares are rounded, so that what is written adds up.
 _SHARE = Decimal("0.0001")
 Modules = Sequence[Any]
+# What an object of the component's answers by itself.
+_COMPARISONS = frozenset(("eq", "ne", "lt", "le", "gt", "ge", "contains", "bool"))
+_CLOCKS = frozenset(("time", "perf_counter", "monotonic", "process_time", "time_ns", "thread_time"))
 
 
 @dataclass
@@ -63,13 +69,26 @@ class OrdinaryCheck(Check):
                 self.moved, self.cpu_s = report.moved, report.cpu_s
             self._take(attempt, report, gone)
             done = {ran.name for ran in report.ran}
-            # After a death those that are left begin anew, with a child of their own.
+            # After a death those that are left begin again, with a child of their own.
             following = [name for name in left if name not in done]
             if gone is None or isinstance(gone, NotRun) or not done:
                 self._lose(attempt, following, report, gone)
                 break
             left = following
         return attempt
+
+    def notes(self, plan: Sequence[Planned]) -> Iterator[str]:
+        """Yield what an author should know of the test."""
+        where = f"{self.criterion.id} ({self.node.rpartition('/')[2]})"
+        if clock := _clock_in(self.node):
+            yield f"{where} reads a clock, {clock}: its mark depends on how busy the machine is"
+        asked = [planned.request.ops[-1] for planned in plan]
+        judged = [op.verb for op in asked if isinstance(op, Ask) and op.verb in _COMPARISONS]
+        if judged:
+            yield (
+                f"{where} compares objects of the component's ({', '.join(sorted(set(judged)))}): "
+                "what their class says decides; compare values that they hold, too"
+            )
 
     def noted(self) -> Any:
         """Return what was noted while the solution was asked, to be kept."""
@@ -135,6 +154,20 @@ def failure_of(ran: Ran) -> BaseException:
     if ran.skipped:
         return CheckFailed(f"the test did not come to its end: {ran.skipped}")
     return CheckFailed(ran.words or "the test failed", question=ran.question)
+
+
+def _clock_in(node: str) -> str:
+    """Return the call in a test's function that reads a clock, with its line; empty for none."""
+    file, _, name = node.partition("::")
+    function = name.rpartition("::")[2]
+    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    for found in ast.walk(tree):
+        if isinstance(found, ast.FunctionDef) and found.name == function:
+            for call in (n for n in ast.walk(found) if isinstance(n, ast.Call)):
+                dotted = dotted_name(call.func)
+                if dotted.rpartition(".")[2] in _CLOCKS and dotted.startswith(("time.", "perf")):
+                    return f"{dotted} in line {call.lineno}"
+    return ""
 
 
 def _uncollected(report: Report) -> BaseException:
@@ -207,7 +240,7 @@ def checks_of(
         modules: the modules of the solutions, the component's first.
 
     Returns:
-        The checks, what is wrong with the tests, and which are passed over.
+        The checks, what is wrong with the tests, and which are skipped.
     """
     checks: list[OrdinaryCheck] = []
     unmarked: list[OrdinaryCheck] = []
@@ -225,7 +258,7 @@ def checks_of(
         marker = next((kwargs for name, _, kwargs in found.marks if name == "criterion"), None)
         if any(skipped):
             reason = next(filter(None, skipped))
-            words = f"{_where(found)} is passed over with the solution ({reason})"
+            words = f"{_where(found)} is skipped with the solution ({reason})"
             (over if marker is None else faults).append(
                 words if marker is None else f"{words}, and has points: take the mark away"
             )

@@ -198,6 +198,7 @@ class Suite:
     views: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # of the solutions
     losses: dict[str, str] = field(default_factory=dict)  # what is said of what a solution loses
     faults: list[str] = field(default_factory=list)  # what else is wrong with the suites
+    notes: list[str] = field(default_factory=list)  # what an author should know of them
 
     def __post_init__(self) -> None:
         self.criteria = {name: [c.criterion for c in found] for name, found in self.filed.items()}

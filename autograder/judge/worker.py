@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from autograder.api.lazy import torch
 from autograder.assignment import Assignment, load_assignment
@@ -100,8 +100,9 @@ def serve(
             judge, description = _judge_of(assignment, choice, checking, tell, stack, wait)
             # Looked up here once, not by every fork again.
             versions(assignment.packages)
-            losses, faults = judge.suite.losses, judge.suite.faults
-            answer(written(Ready(sandbox=description, losses=losses, faults=faults)))
+            suite = judge.suite
+            said: dict[str, Any] = {"losses": suite.losses, "faults": suite.faults}
+            answer(written(Ready(sandbox=description, notes=suite.notes, **said)))
             gc.freeze()
             gc.enable()
             for number, line in enumerate(jobs):

@@ -1,4 +1,4 @@
-"""What crosses in the place of values of a test that are made anew where the component lives."""
+"""What crosses in the place of values of a test that are made again where the component lives."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _UNNAMED_MODULES = ("torch", "torch.nn.functional", "numpy", "math", "operator",
 
 
 def made(value: Any, hand: Hand, sources: list[Any]) -> Value | None:
-    """Return what crosses for a value that is made anew there; None for any other object."""
+    """Return what crosses for a value that is made again there; None for any other object."""
     cls = type(value)
     if loaded() and isinstance(value, torch.Tensor):
         plain = plain_tensor(value)

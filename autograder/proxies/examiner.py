@@ -272,7 +272,7 @@ class Examiner:
         found: dict[str, Value] = {}
         now = draws()
         if self._drawn is None or not same_draws(now, self._drawn):
-            # Both sides begin alike.
+            # Both sides begin with the same.
             if self._asked or self._drawn is not None:
                 found["draws"] = now
             self._drawn = now

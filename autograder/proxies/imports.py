@@ -20,7 +20,7 @@ class Imports:
 
     Args:
         examiner: whose component it is.
-        given: further modules for the suite's files, by name.
+        given: further modules for the suite's files, by name; an error is raised in its place.
     """
 
     def __init__(self, examiner: Examiner, given: Mapping[str, Any]) -> None:
@@ -86,7 +86,10 @@ class Imports:
 
     def _module(self, name: str) -> Any:
         if name in self._given:
-            return self._given[name]
+            found = self._given[name]
+            if isinstance(found, ImportError):
+                raise found
+            return found
         if name not in self._modules:
             _, _, inner = name.partition(".")
             self._modules[name] = ProxyModule(name, self._examiner)
