@@ -42,7 +42,7 @@ _TAKEN = (*GIVEN, "tests", "torch", "numpy", "pytest", "hypothesis", "autograder
 _TORCH = re.compile(r"^\s*(import|from)\s+torch\b|(?<![.\w])make\.", re.MULTILINE)
 # What a worker imports: the rooms that decide a mark.
 DECIDING = (
-    *("api", "rules", "student", "diagnosis", "sandbox", "judge"),
+    *("api", "proxies", "rules", "student", "diagnosis", "sandbox", "judge"),
     *("archives.py", "assignment.py", "settings.py", "results.py", "errors.py", "text.py"),
     *("environment.py", "given.py"),
     "grading/messages.py",
@@ -291,8 +291,9 @@ class Assignment:
 
     def _sources(self) -> Iterator[tuple[Path, Path]]:
         for root, path in self.files():
-            given = path.relative_to(root).parts[0] in GIVEN
-            if given or path.suffix in (".py", ".toml", ".json", ".diff"):
+            # Beside tests lies what they read.
+            whole = path.relative_to(root).parts[0] in (*GIVEN, "tests")
+            if whole or path.suffix in (".py", ".toml", ".json", ".diff"):
                 yield root, path
 
 

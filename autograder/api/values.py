@@ -837,6 +837,7 @@ KINDS: tuple[Kind, ...] = (
         ],
         read=_read_held,
         words=_opaque_words,
+        show=lambda value, values: f"object{value.number}",
         check=_check_opaque,
     ),
     Kind(
@@ -848,6 +849,9 @@ KINDS: tuple[Kind, ...] = (
         read=_read_tracked,
         items=lambda value: [value.numbers],
         remade=lambda value, items: replace(value, numbers=items[0]),
+        form=lambda value: form_of(value.numbers),
+        words=lambda value: kind_words(value.numbers),
+        show=lambda value, values: show_value(value.numbers, values),
     ),
     Kind(
         (Named,),

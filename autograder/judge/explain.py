@@ -15,6 +15,7 @@ from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.likeness import all_alike, tolerance_of
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import (
+    Ask,
     Build,
     Call,
     Get,
@@ -23,6 +24,7 @@ from autograder.api.operations import (
     Operation,
     ReadState,
     Reset,
+    Resume,
     RunProgram,
     Take,
     Train,
@@ -231,7 +233,21 @@ def _operation(op: Operation) -> str:
             if op.cotangent is not None:
                 text += f", and gradients of (output * {_show(op.cotangent)}).sum()"
             return text
+        case Ask():
+            return _asked(op)
+        case Resume():
+            return f"what it asked of the test comes to {op.raised or _show_value(op.value)}"
     return op.kind
+
+
+def _asked(op: Ask) -> str:
+    """Write out what an ordinary test asks."""
+    name = op.name.removeprefix(op.verb).strip()
+    if op.verb in ("getattr", "import"):
+        return name
+    if op.verb == "call":
+        return _call("", name, op.args[1:], op.kwargs)
+    return _call("", op.verb, op.args, op.kwargs)
 
 
 def _call(owner: str, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> str:

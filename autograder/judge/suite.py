@@ -224,7 +224,11 @@ class Suite:
     def public_plans(self) -> dict[str, list[list[Planned]]]:
         """Return the plans of every component's public criteria, in order."""
         return {
-            name: [self.plans[c.id] for c in criteria if c.visibility == "public"]
+            name: [
+                self.plans[c.id]
+                for c in criteria
+                if c.visibility == "public" and not self.checks[c.id].is_ordinary
+            ]
             for name, criteria in self.criteria.items()
         }
 

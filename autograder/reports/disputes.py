@@ -95,7 +95,7 @@ def settle(
     print_ = Printer(console)
     worth = counted(recorded.max_score, "point")
     print_.line(f"{result.submission}: {criterion}: {recorded.title}")
-    print_.line(f"{recorded.visibility}, {worth}, {recorded.source}")
+    print_.line(", ".join(filter(None, (recorded.visibility, worth, recorded.source))))
     if not isinstance(found, Explained):
         reason = found.reason if isinstance(found, Fault) else "no proper answer came"
         print_.line(f"the grader failed: {reason}")
