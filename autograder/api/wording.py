@@ -156,6 +156,17 @@ def find(failure: BaseException, question: Question | None) -> Finding:
     return Finding("failed", facts if question is None else [*facts, question.words()])
 
 
+_NOT_IN_FILE = re.compile(r"cannot import name '(\w{1,80})' from '(\w{1,80})'")
+
+
+def import_words(error: BaseException) -> str:
+    """Say in a sentence why a test file could not import what it is about."""
+    found = _NOT_IN_FILE.search(str(error))
+    if isinstance(error, ImportError) and found is not None:
+        return f"{found[2]}.py has no `{found[1]}`"
+    return f"{type(error).__name__}: {clean(str(error))}"
+
+
 def error_words(error: StudentError) -> str:
     """Describe an exception of the student's code in one line."""
     where = place(error.file, error.line)

@@ -583,9 +583,8 @@ def print_loss(print_: Printer, loss: Loss) -> None:
     """Print why right work loses a criterion, in the words of `check`."""
     now = loss.explained.now
     print_.line("")
-    print_.line(
-        f"{loss.row} loses {now.id}: {now.title} ({', '.join(filter(None, (now.visibility, now.source)))})"
-    )
+    where = ", ".join(filter(None, (now.visibility, now.source)))
+    print_.line(f"{loss.row} loses {now.id}: {now.title} ({where})")
     for line in now.message.splitlines():
         print_.line(line, "    ")
     print_component(print_, loss.explained)

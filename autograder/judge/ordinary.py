@@ -32,6 +32,7 @@ from autograder.api.executor import seed_all
 from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import ReadDraws
 from autograder.api.values import Value, show_value
+from autograder.api.wording import import_words
 from autograder.proxies.examiner import Ended, Examiner, Rights, Word
 from autograder.proxies.imports import Imports
 from autograder.proxies.loans import CannotCross
@@ -110,6 +111,7 @@ class Report:
     found: list[Found] = field(default_factory=list)
     ran: list[Ran] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)  # files that cannot be collected
+    words: str = ""  # why, in a sentence
     error: StudentError | None = None  # what the component raised while they were
     refused: tuple[str, str, str] | None = None
     ended: bool = False  # whether the component was gone, so that the rest was not run
@@ -355,9 +357,10 @@ class _Plugin:
         error = call.excinfo.value
         if isinstance(node, pytest.Collector) and not isinstance(node, pytest.Item):
             if self.report.error is None:
-                self.report.error = _error_of(error)
-            last = str(report.longrepr).strip().splitlines()[-1].removeprefix("E ").strip()
-            self.report.faults.append(f"{node.path.name} cannot be collected: {last[:_MAX_WORDS]}")
+                self.report.error = _error_of(_first_cause(error))
+            words = import_words(_first_cause(error))[:_MAX_WORDS]
+            self.report.faults.append(f"{node.path.name} cannot be collected: {words}")
+            self.report.words = self.report.words or words
             self.report.refused = self.report.refused or _refused(self._examiner)
         else:
             self._errors.setdefault(node.nodeid, error)
@@ -431,6 +434,13 @@ def _error_of(error: BaseException | None) -> StudentError | None:
     """Return what the component's code raised, where that ended something."""
     found = None if error is None else getattr(error, "__dict__", {}).get("error")
     return found if isinstance(found, StudentError) else None
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    """Return what began it: pytest wraps what a file raises."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def _in_words(question: Question | None) -> Question | None:

@@ -176,7 +176,7 @@ def _uncollected(report: Report) -> BaseException:
         return CheckFailed(fact, detail=detail, hint=hint)
     if report.error is not None:
         return StudentRaised(report.error, Question("the import", None))
-    return CheckFailed("; ".join(report.faults) or "the test did not run")
+    return CheckFailed(report.words or "the test did not run")
 
 
 @dataclass(frozen=True)

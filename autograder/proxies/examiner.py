@@ -28,7 +28,7 @@ import numpy as np
 from autograder.api.answer import CheckFailed, Question, arguments_of
 from autograder.api.likeness import same_kinds
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.objects import draws, same_draws, set_draws
+from autograder.api.objects import draws, fingerprint, same_draws, set_draws
 from autograder.api.operations import Ask, Operation, Reset, Resume
 from autograder.api.values import (
     ABSENT,
@@ -127,7 +127,7 @@ class Examiner:
         self._proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
         self._asked = 0
         # Where the component's generators are, as far as that is known.
-        self._drawn: Value = None
+        self._drawn: tuple[object, ...] = ()
 
     # A question.
 
@@ -232,7 +232,7 @@ class Examiner:
         moved = self.moved if self._rights is None else self._rights.moved
         if number in moved and moved[number][0] == name:
             set_draws(moved[number][1])
-            self._drawn = None
+            self._drawn = ()
 
     def _learn(
         self,
@@ -270,11 +270,11 @@ class Examiner:
     def _beside(self) -> dict[str, Value]:
         """Return what else the component is told: generators that have moved, standard input."""
         found: dict[str, Value] = {}
-        now = draws()
-        if self._drawn is None or not same_draws(now, self._drawn):
+        now = fingerprint()
+        if now != self._drawn:
             # Both sides begin with the same.
-            if self._asked or self._drawn is not None:
-                found["draws"] = now
+            if self._asked:
+                found["draws"] = draws()
             self._drawn = now
         if isinstance(sys.stdin, io.StringIO):
             found["stdin"] = sys.stdin.getvalue()[sys.stdin.tell() :]

@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from autograder.api.criterion import Criterion
+from autograder.api.executor import describe
 from autograder.api.unwritten import raised_by_stub
+from autograder.api.wording import error_words, import_words
 from autograder.student.local import student_lines
+from autograder.student.watch import Timeout
 from autograder.text import clean
 
 # Characters of what pytest says of a failure.
@@ -47,6 +50,19 @@ class OrdinaryTests:
         names = item.nodeid.partition("[")[0].split("::")[1:]
         return self._listed.get(item.path.name, {}).get(".".join(names))
 
+    def of_file(self, path: Path) -> list[Criterion]:
+        """Return the criteria of a test file."""
+        return [*self._listed.get(path.name, {}).values()]
+
+    def unread(self, report: Any) -> str:
+        """Say in a sentence why a test file cannot be collected: what it imports is not right."""
+        error: BaseException = report.call.excinfo.value
+        while error.__cause__ is not None:
+            error = error.__cause__
+        found = describe(error, "import", str(self._folder), self._stubs)
+        is_own = bool(found.file) and (self._folder / found.file).is_file()
+        return error_words(found) if is_own else import_words(error)
+
     def ends(self, item: pytest.Item, outcome: str) -> None:
         """Note how a part of a test ended, if it did not pass."""
         self._outcomes.setdefault(item.nodeid, outcome)
@@ -71,6 +87,8 @@ class OrdinaryTests:
             return ["not written yet"], "not_attempted"
         crash = getattr(report.longrepr, "reprcrash", None)
         said = str(report.longrepr) if crash is None else str(crash.message)
+        if isinstance(error, Timeout):
+            said = str(error)
         lines = [clean(line, _MAX_WORDS) for line in said[:_MAX_WORDS].splitlines()]
         place = _place(raised)
         report.outcome = "failed"

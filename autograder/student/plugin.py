@@ -283,6 +283,8 @@ class StudentPlugin:
         self._condenses = config.getoption("verbose") < 1
         self._guard.install()
         load_profile()
+        # What a file of ordinary tests cannot import stops the tests of other components not.
+        config.option.continue_on_collection_errors = True
 
     def pytest_unconfigure(self) -> None:
         """Leave this process as it was."""
@@ -304,6 +306,23 @@ class StudentPlugin:
         found = (finding for findings in self._found.values() for finding in findings)
         held = dict.fromkeys(f"out of the ordinary: {_held(finding)}" for finding in found)
         return [*held, *self._memory.header()]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Generator[None, Any, Any]:
+        """Say in a sentence why a file of ordinary tests cannot be collected."""
+        report: Any = yield
+        criteria = self._ordinary.of_file(collector.path)
+        if report.failed and criteria:
+            component = criteria[0].component
+            missing = not (self.folder / f"{component}.py").is_file()
+            word, words = "not run", self._ordinary.unread(report)
+            if missing:
+                word, words = "missing", f"missing: there is no {component}.py"
+            report.longrepr = words
+            self._tally.stopped[component] = (word, words)
+            for criterion in criteria:
+                self._tally.add(criterion, "stopped")
+        return report
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Read every test's criterion; keep the components in the handout's order."""
