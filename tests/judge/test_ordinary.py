@@ -36,6 +36,18 @@ def longest(text):
 def each(function, text):
     return [function(word) for word in text.split()]
 """
+STUB = """\
+class Empty(ValueError):
+    pass
+
+
+def longest(text):
+    raise NotImplementedError
+
+
+def each(function, text):
+    raise NotImplementedError
+"""
 PUBLIC = '''\
 import pytest
 
@@ -82,7 +94,7 @@ def write(
     for place, tests, source in (("assignments", public, ""), ("reference", hidden, SOLUTION)):
         folder = root / place / "plain"
         (folder / "tests").mkdir(parents=True)
-        (folder / "words.py").write_text(source or "def longest(text):\n    raise ValueError\n")
+        (folder / "words.py").write_text(source or STUB)
         (folder / "tests" / "test_words.py").write_text(tests)
     toml = TOML.format(points=points, more=more)
     (root / "assignments" / "plain" / "assignment.toml").write_text(toml)
