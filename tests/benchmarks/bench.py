@@ -28,6 +28,7 @@ from typing import Any
 
 import torch
 
+from autograder.api.values import Held
 from autograder.assignment import load_assignment
 from autograder.authoring.wrong_variants import read_variants
 from autograder.grading.messages import Answer, GradeJob, Marked
@@ -35,6 +36,9 @@ from autograder.grading.workers import Worker
 from autograder.judge import reference as reference_module
 from autograder.judge.collection import collect
 from autograder.judge.misconceptions import Misconception, read, together
+from autograder.judge.ordinary import run_tests
+from autograder.judge.ordinary_suite import place_of
+from autograder.proxies.examiner import Rights
 from autograder.results import SubmissionResult
 from autograder.sandbox import handle, host
 
@@ -134,6 +138,40 @@ def bench_floor(rounds: int) -> list[float]:
                     executor.perform(planned.request)
             spent.append(time.process_time() - start)
     return spent[1:]
+
+
+_LOOP = """\
+from loop import f
+
+
+def test_many():
+    for number in range({calls}):
+        assert f(number) == number + 1
+"""
+
+
+def bench_questions(folder: Path, calls: int) -> float:
+    """Run an ordinary test that calls a function in a loop: wall time of a question, in seconds.
+
+    It is asked live, question by question, of a process beside it.
+    """
+    for place in ("assignments", "reference"):
+        (folder / place / "loop" / "tests").mkdir(parents=True)
+    public, secret = (folder / place / "loop" for place in ("assignments", "reference"))
+    toml = 'schema = 1\nname = "loop"\ntitle = "Loop"\n[[components]]\nname = "loop"\npoints = 1\n'
+    (public / "assignment.toml").write_text(toml)
+    (secret / "loop.py").write_text("def f(x):\n    return x + 1\n")
+    test = public / "tests" / "test_loop.py"
+    test.write_text(_LOOP.format(calls=calls))
+    assignment = load_assignment(folder, "loop")
+    where = place_of(assignment, True, [])
+    rights = Rights({"call f": [1], "getattr f": [Held("a function", "", 1)]})
+    with contextlib.closing(reference_module.ReferenceProcess(assignment, "loop")) as solution:
+        start = time.perf_counter()
+        report = run_tests(where, [str(test)], solution.perform, rights, cpu_s=60.0)
+        spent = time.perf_counter() - start
+    assert [ran.passed for ran in report.ran] == [True], report
+    return spent / calls
 
 
 def bench_commands(folder: Path, submission: Path) -> dict[str, list[float]]:
@@ -417,6 +455,8 @@ def _print_all(options: argparse.Namespace, folder: Path, submission: Path) -> N
     _, fresh = bench_fresh(3)
     spent = statistics.median(fresh)
     _print("fresh pytest on the same suites", spent, spent / right)
+    each = bench_questions(folder / "ordinary", 10_000)
+    print(f"{'a question of an ordinary test, of 10000 in a loop':<62} {1000 * each:6.2f} ms")
     others.look()
     walls, rates = {}, {}
     for jobs in sorted({1, cores}):
