@@ -45,6 +45,7 @@ from autograder.sandbox.wire import (
     read_reply,
     receive_reply,
 )
+from autograder.student.plugin import load_profile
 from autograder.text import clean
 
 # Plugins of pytest's own that are of no use here, or look for garbage for long.
@@ -289,6 +290,8 @@ def _run_in(
     given: dict[str, Any] = {"reference": ImportError(_NO_REFERENCE)}
     if place.reference:
         given = {"reference": Reference(place.reference, examiner)}
+    # Properties draw what they draw in a student's own run.
+    load_profile()
     seed_all(0)
     sink = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as this process lives
     sys.stdout = sys.stderr = sink

@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from autograder.api.objects import VERBS
+from autograder.api.objects import PUBLIC_CLASSES, VERBS
 from autograder.api.values import Held, Named
 from autograder.proxies.mirrors import Mirrored
 
@@ -175,7 +175,9 @@ _STAND_INS: dict[tuple[str, tuple[str, ...]], type] = {}
 
 def _stand_in(held: Held) -> type:
     """Return a class by which the test may know an object, and by its name."""
-    paths = tuple(base.path for base in held.bases if type(base) is Named)
+    claimed = {base.path for base in held.bases if type(base) is Named}
+    # From the list alone: what is claimed names no other class.
+    paths = tuple(path for path in PUBLIC_CLASSES if path in claimed)
     key = held.name, paths
     if key not in _STAND_INS:
         bases = []

@@ -246,6 +246,24 @@ def test_no_name_brings_what_this_side_has(path: str, tmp_path: Path) -> None:
     assert found is object
 
 
+@pytest.mark.parametrize(
+    "path", ["os.PathLike", "_pytest.outcomes.Skipped", "builtins.type", "io.FileIO", "enum.Flag"]
+)
+def test_an_object_claims_no_class_but_those_on_the_list(path: str, tmp_path: Path) -> None:
+    found = examiner(
+        Conversation(Reply(value=Held("", "Claiming", 4, ABSENT, (Named(path),)))), tmp_path
+    ).ask("call", "f")
+    assert type(found) is Proxy
+    assert found.__class__.__mro__ == (found.__class__, object)
+
+
+def test_an_object_may_be_a_list_to_isinstance(tmp_path: Path) -> None:
+    held = Held("", "Stack", 4, ABSENT, (Named("builtins.list"),))
+    found = examiner(Conversation(Reply(value=held)), tmp_path).ask("call", "f")
+    assert isinstance(found, list)
+    assert found.__class__.__name__ == "Stack"
+
+
 def test_classes_come_as_those_of_python(tmp_path: Path) -> None:
     named = Reply(value=[Named("builtins:int"), Named("builtins:ValueError")])
     assert examiner(Conversation(named), tmp_path).ask("call", "f") == [int, ValueError]
