@@ -9,7 +9,7 @@ import re
 import sys
 import tomllib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -154,6 +154,8 @@ class Assignment:
     packages: tuple[str, ...] = ()
     submission_wall_s: float = 150.0
     feedback: Feedback = field(default_factory=Feedback)
+    # By file, stubs that take the place of those in `assignments/`.
+    fresh: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def public(self) -> Path:
@@ -212,9 +214,10 @@ class Assignment:
         }
 
     def stubs(self) -> dict[str, str]:
-        """Return the texts of the stubs that are there, by file."""
+        """Return the texts of the stubs, by file: those in `fresh`, else those that are there."""
         paths = [self.public / f"{component}.py" for component in self.totals]
-        return {path.name: path.read_text(encoding="utf-8") for path in paths if path.is_file()}
+        there = {path.name: path.read_text(encoding="utf-8") for path in paths if path.is_file()}
+        return {**there, **self.fresh}
 
     def stand_in(self, component: str) -> Path:
         """The file that takes a component's place when others are graded.

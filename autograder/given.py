@@ -47,7 +47,7 @@ def texts_of(assignment: Assignment) -> Iterator[Text]:
                 yield Text(where, f"the text of {where}, which the handout gives", module)
     pages = {path.name: path.read_text("utf-8", "replace") for path in assignment.handouts()}
     for name in assignment.totals:
-        if stub := _read(public / f"{name}.py"):
+        if stub := _stub(assignment, name):
             pages[f"{name}.py"] = "\n".join(_docstrings(stub))
     for where, page in pages.items():
         for block in code_in(page):
@@ -58,7 +58,7 @@ def texts_of(assignment: Assignment) -> Iterator[Text]:
 def open_names(assignment: Assignment, component: str) -> list[str]:
     """Return the public names that students have to define: their stub does not do it."""
     solution = _read(assignment.secret / f"{component}.py")
-    stub = _read(assignment.public / f"{component}.py")
+    stub = _stub(assignment, component)
     if solution is None:
         return []
     done = {} if stub is None else stub.definitions
@@ -72,7 +72,7 @@ def open_names(assignment: Assignment, component: str) -> list[str]:
 def given_by(assignment: Assignment, released: bool = False) -> Given:
     """Return what is recognised as given; with `released`, of what is in a release alone."""
     names = {name: open_names(assignment, name) for name in assignment.totals}
-    stubs = filter(None, (_read(assignment.public / f"{name}.py") for name in assignment.totals))
+    stubs = filter(None, (_stub(assignment, name) for name in assignment.totals))
     # What a stub holds is there to be kept.
     kept = {stub.form(name) for stub in stubs for name in (*stub.definitions, WHOLE)}
     forms: dict[str, str] = {}
@@ -87,6 +87,10 @@ def given_by(assignment: Assignment, released: bool = False) -> Given:
 
 def _read(path: Path) -> Module | None:
     return module_of(path.read_bytes()) if path.is_file() else None
+
+
+def _stub(assignment: Assignment, component: str) -> Module | None:
+    return module_of(assignment.stubs().get(f"{component}.py", ""))
 
 
 def _docstrings(module: Module) -> Iterator[str]:

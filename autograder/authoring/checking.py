@@ -8,8 +8,8 @@ because a stub that nobody touched is not run.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograder.api.criterion import COUNTS_LATER
@@ -83,14 +83,17 @@ def check(
             raise UsageError(
                 f"there is no solution {assignment.secret / f'{name}.py'}: write it first"
             )
-    stubs, faults = _stubs(assignment, names)
+    fresh, faults = _stubs(assignment, names)
+    stubs = {file: text.encode() + _TOUCHED for file, text in fresh.items()}
+    others, _ = _stubs(assignment, [name for name in assignment.totals if name not in names])
+    # What is old in `assignments/` is a note and nothing more: it decides nothing here.
+    assignment = replace(assignment, fresh={**others, **fresh})
     # A stub may import other components when it is read; alone it would be an import error.
     uses = {used for spec in assignment.components if spec.name in names for used in spec.uses}
-    beside, _ = _stubs(assignment, sorted(uses.difference(names)))
-    beside = {file: solutions.get(file, stub) for file, stub in beside.items()}
+    beside = {file: text for file, text in solutions.items() if Path(file).stem in uses}
     worker = worker or Worker(assignment, sandbox, checking=component)
     with temporary_folder() as folder:
-        trial = _Trial(worker, assignment.suite_hash(), folder)
+        trial = _Trial(worker, assignment.suite_hash(), dict(assignment.fresh), folder)
         try:
             worker.wait(tell)
             tell("grading the solution and the stub")
@@ -138,12 +141,12 @@ def check(
     return found
 
 
-def _stubs(assignment: Assignment, names: list[str]) -> tuple[dict[str, bytes], list[str]]:
+def _stubs(assignment: Assignment, names: Iterable[str]) -> tuple[dict[str, str], list[str]]:
     """Return the stubs by file name, and why others cannot be made."""
     stubs, faults = {}, []
     for name in names:
         try:
-            stubs[f"{name}.py"] = stub_of(assignment, name).encode() + _TOUCHED
+            stubs[f"{name}.py"] = stub_of(assignment, name)
         except UsageError as error:
             faults.append(f"no stub can be made: {error}")
     return stubs, faults
@@ -151,10 +154,11 @@ def _stubs(assignment: Assignment, names: list[str]) -> tuple[dict[str, bytes], 
 
 @dataclass
 class _Trial:
-    """Has submissions of ours graded by one worker."""
+    """Has submissions of ours graded by one worker, by the stubs that the solutions give."""
 
     worker: Worker
     suite_hash: str
+    stubs: dict[str, str]
     folder: Path
 
     def grade(
@@ -171,6 +175,7 @@ class _Trial:
                 suite_hash=self.suite_hash,
                 only=tuple(bare),
                 diagnose=not bare,
+                stubs=self.stubs,
             )
         )
         if not isinstance(answer, Marked) or answer.result.status != "graded":

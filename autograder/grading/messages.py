@@ -52,6 +52,7 @@ class GradeJob(_AboutSubmission):
         only: the components to grade; empty for all.
         diagnose: look for misconceptions, and show the student's work. Without it there are bare
             marks, and the first hang or crash ends a component.
+        stubs: by file, those that take the place of the ones in `assignments/`.
     """
 
     kind: Literal["grade"] = "grade"
@@ -59,6 +60,7 @@ class GradeJob(_AboutSubmission):
     known: Graded | None = None
     only: tuple[str, ...] = ()
     diagnose: bool = True
+    stubs: dict[str, str] = {}
 
 
 class ExplainJob(_AboutSubmission):

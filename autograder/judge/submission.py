@@ -229,8 +229,8 @@ class _Component:
         source = self.files.get(f"{name}.py")
         if source is None:
             return _unrun(self.criteria, "missing", f"there is no {name}.py")
-        stub = self.judge.assignment.public / f"{name}.py"
-        if stub.is_file() and source.split() == stub.read_bytes().split():
+        stub = self.judge.stubs.get(f"{name}.py")
+        if stub is not None and source.split() == stub.encode().split():
             return _unrun(self.criteria, "not_attempted", f"{name}.py is still the empty stub")
         if self.given:
             return _unrun(self.criteria, "forbidden", self.given)

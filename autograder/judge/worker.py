@@ -16,6 +16,7 @@ import traceback
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -208,6 +209,9 @@ def _grade(judge: Judge, description: str, job: GradeJob) -> Answer:
     if not isinstance(begun, tuple):
         return begun
     (files, remarks), graded = begun
+    if job.stubs:
+        assignment = replace(judge.assignment, fresh=job.stubs)
+        judge = replace(judge, assignment=assignment, given=given_by(assignment))
     components = grade_submission(judge, files, job.exempt, job.only, job.diagnose, job.accepted)
     for name, component in components.items():
         of_all = remarks.get("", []) if component.status == "missing" else []

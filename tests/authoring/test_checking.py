@@ -132,12 +132,38 @@ def test_shape(component, expect):
     assert stub.startswith("the stub of layer_norm passes layer_norm.shape")
 
 
+RAISES = """
+@pytest.mark.criterion(points=1, form=True, source="page 2")
+def test_refuses(component, expect):
+    \"\"\"a negative eps is refused\"\"\"
+    expect.raises(component.call("layer_norm", torch.ones(1, 2), -1.0), "RuntimeError")
+"""
+HELPER = """
+def spread(x):
+    total = 0.0
+    for one, other in zip(x[1:], x[:-1]):
+        total = total + abs(one - other) ** 2 / (1 + abs(one) + abs(other))
+    return total / max(1, len(x) - 1)
+"""
+
+
 @pytest.mark.release
-def test_a_stub_that_drifted_is_only_a_note(tmp_path: Path) -> None:
-    write(tmp_path)
-    (tmp_path / "assignments" / "norm" / "layer_norm.py").write_text("# old\n")
-    found = checked(tmp_path)
-    assert found.holds
+@pytest.mark.parametrize("old", ["# old\n", sources.STUB.replace("NotImpl", "x or NotImpl"), None])
+def test_a_stub_that_drifted_is_only_a_note(tmp_path: Path, old: str | None) -> None:
+    """Nor is it where an error is expected, or what the new stub has is given elsewhere, too."""
+    refuses = "    if eps < 0:\n        raise RuntimeError\n    deviation ="
+    solved = SOLVED.replace("    deviation =", refuses, 1) + HELPER
+    root = write(tmp_path, solved, public=RAISES)
+    public = root / "assignments" / "norm"
+    (public / "README.md").write_text(f"```python{HELPER}```\n")
+    stub = public / "layer_norm.py"
+    if old is None:
+        stub.unlink()
+    else:
+        stub.write_text(old)
+    found = checked(root, "layer_norm")
+    assert found.holds, found
+    assert found.stub["layer_norm"].status == "not_attempted"
     assert "autograder stubs norm" in found.notes[0]
 
 
