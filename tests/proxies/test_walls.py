@@ -88,6 +88,10 @@ class Mine:
         return 2
 
 
+class Words(list[str]):
+    """A list of the test's."""
+
+
 def own_function(value: Any) -> Any:
     """Return what it gets."""
     return value
@@ -108,6 +112,7 @@ def raising(value: Any) -> Any:
         (Mine(), "__class__"),
         (Mine, "mro"),
         (Mine(), "absent"),
+        (Words(["a"]), "append"),
         ((number for number in range(3)), "gi_frame"),
         (iter([1]), "__reduce__"),
     ],
@@ -302,7 +307,18 @@ def test_nothing_that_comes_back_moves_generators(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["../out.txt", "/tmp/out.txt", "a/../../out.txt", "", ".", "link/out.txt", "a\0b", 3, None],
+    [
+        "../out.txt",
+        "../new/out.txt",
+        "/tmp/out.txt",
+        "a/../../out.txt",
+        "",
+        ".",
+        "link/out.txt",
+        "a\0b",
+        3,
+        None,
+    ],
 )
 def test_files_come_back_below_the_tests_own_folder_alone(name: Any, tmp_path: Path) -> None:
     own = tmp_path / "own"
@@ -312,6 +328,7 @@ def test_files_come_back_below_the_tests_own_folder_alone(name: Any, tmp_path: P
     talk = Conversation(Reply(value=1, beside={"files": [[name, b"owned"]]}))
     examiner(talk, own).ask("call", "f")
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.name for path in tmp_path.iterdir()} == {"own", "outside"}
 
 
 def test_a_file_that_comes_back_is_written(tmp_path: Path) -> None:
@@ -330,6 +347,15 @@ def test_no_path_elsewhere_is_read(tmp_path: Path) -> None:
     for path in (tmp_path / "secret.txt", own / "link.txt", Path(__file__), own):
         mine.ask("call", "f", path)
     assert SECRET not in repr(talk.heard)
+    # What means nothing there crosses as the path that it is.
+    assert talk.heard[0].ops[-1].args == (tmp_path / "secret.txt",)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("verb", ["repr", "str", "len", "getitem", "eq"])
+def test_of_an_iterator_only_the_next_item_is_asked(verb: str, tmp_path: Path) -> None:
+    talk = Conversation(back(verb, 1), Reply(value=1))
+    examiner(talk, tmp_path).ask("call", "f", iter([1]))
+    assert talk.resumed().raised
 
 
 @pytest.mark.parametrize("value", [sys, object(), pytest, mock.Mock(), [object()]])
