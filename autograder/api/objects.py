@@ -75,8 +75,20 @@ _SINGLE = (
     *(Decimal, Fraction, date, datetime, time, timedelta),
 )
 _MAPPINGS = (dict, collections.OrderedDict, collections.defaultdict, collections.Counter)
-# What an object's class may extend, and is a value then where the solution's answer is one.
-_BUILT_IN = (str, bytes, bool, int, float, complex, list, tuple, dict, set, frozenset)
+# What an object's class may extend, and how the value that the builtin class holds is read.
+_BUILT_IN: Mapping[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    bytes: lambda value: bytes.__getitem__(value, slice(None)),
+    bool: bool,
+    int: int.__index__,
+    float: float.__float__,
+    complex: complex.__complex__,
+    list: lambda value: list(list.__iter__(value)),
+    tuple: lambda value: tuple(tuple.__iter__(value)),
+    dict: lambda value: dict(dict.items(value)),
+    set: lambda value: set(set.__iter__(value)),
+    frozenset: lambda value: frozenset(frozenset.__iter__(value)),
+}
 # Classes of libraries by which a test may know an object, by their dotted names.
 PUBLIC_CLASSES = (
     *("torch.nn.Module", "torch.optim.Optimizer", "torch.utils.data.Dataset"),
@@ -623,13 +635,13 @@ class _Packer(Copier):
 
     def _held(self, value: Any) -> Held:
         held = self._conversation._held(value)
-        if not isinstance(value, _BUILT_IN):
+        base = next((base for base in _BUILT_IN if isinstance(value, base)), None)
+        if base is None:
             return held
-        # Where the solution answers with the builtin itself, this is its value.
-        with contextlib.suppress(Unsendable):
-            plain = Copier().copy(value)
-            return Held(held.words, held.name, held.number, plain, held.bases)
-        return held
+        # Where the solution answers with the builtin itself, this is its value: as the builtin
+        # class holds it, whatever the class that extends it says of it.
+        plain = self.copy(_BUILT_IN[base](value))
+        return Held(held.words, held.name, held.number, plain, held.bases)
 
     def items(self, values: Any) -> list[Value]:
         """Copy what a container holds."""

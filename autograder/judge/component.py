@@ -18,6 +18,7 @@ from autograder.assignment import Assignment, ComponentSpec
 from autograder.diagnosis.fits import examples_in
 from autograder.judge.diagnosis import Diagnoser, Diagnosis
 from autograder.judge.intake import MAX_FILE_BYTES
+from autograder.judge.ordinary_suite import OverLimits
 from autograder.judge.reference import ReferenceFault
 from autograder.judge.review import with_provided
 from autograder.judge.session import (
@@ -280,6 +281,8 @@ class ComponentRun:
             # An ordinary test looks at the kinds of answers itself.
             asked = SameKinds(asked, suite.plans[criterion.id])
         attempt = suite.run(criterion, asked)
+        if attempt.left_open:
+            session.renew(attempt.failure if isinstance(attempt.failure, OverLimits) else None)
         attempt.asked = self._kept(recorder.plan)
         return attempt
 

@@ -115,6 +115,7 @@ class Report:
     words: str = ""  # why, in a sentence
     error: StudentError | None = None  # what the component raised while they were
     refused: tuple[str, str, str] | None = None
+    left_open: bool = False  # whether the component was left in the middle of a call
     ended: bool = False  # whether the component was gone, so that the rest was not run
     moved: dict[int, tuple[str, Value]] = field(default_factory=dict)
     cpu_s: float = 0.0
@@ -268,6 +269,7 @@ def _run_pytest(
         plugin = _Plugin(examiner, place)
         _run_in(own, plugin, examiner, place, nodes)
     plugin.report.moved = examiner.moved
+    plugin.report.left_open = examiner.left_open
     plugin.report.cpu_s = time.process_time() - start
     return plugin.report
 

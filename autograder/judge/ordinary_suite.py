@@ -33,6 +33,10 @@ _COMPARISONS = frozenset(("eq", "ne", "lt", "le", "gt", "ge", "contains", "bool"
 _CLOCKS = frozenset(("time", "perf_counter", "monotonic", "process_time", "time_ns", "thread_time"))
 
 
+class OverLimits(ChildGone):
+    """A test used more than it may with what the component answered: it counts as a death."""
+
+
 @dataclass
 class OrdinaryCheck(Check):
     """An ordinary test, which pytest runs in a process of its own.
@@ -68,6 +72,7 @@ class OrdinaryCheck(Check):
             if plan is None:
                 self.moved, self.cpu_s = report.moved, report.cpu_s
             self._take(attempt, report, gone)
+            attempt.left_open = attempt.left_open or report.left_open
             done = {ran.name for ran in report.ran}
             # After a death those that are left begin again, with a child of their own.
             following = [name for name in left if name not in done]
@@ -117,7 +122,7 @@ class OrdinaryCheck(Check):
         try:
             report = run_tests(self.place, nodes, perform, rights, self.cpu_s)
         except OutOfLimits as out:
-            return ChildGone("timeout", str(out)), Report()
+            return OverLimits("timeout", str(out)), Report(left_open=True)
         return gone, report
 
     def _take(self, attempt: Attempt, report: Report, gone: BaseException | None) -> None:

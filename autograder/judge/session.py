@@ -280,6 +280,19 @@ class ComponentSession:
         if self.over == LATE and self.clock.now < end_of_time:
             self.over = ""
 
+    def renew(self, gone: ChildGone | None) -> None:
+        """Have the test's next question asked of a new child: this one is in the middle of a call.
+
+        Args:
+            gone: why, where it counts as a death.
+        """
+        if _LIVE in self._children:
+            self._close(_LIVE)
+        if gone is not None:
+            self.deaths += 1
+            if self.deaths >= self.deaths_allowed:
+                self.over = self.over or gone.reason
+
     def close(self) -> None:
         """End the children."""
         for name in list(self._children):

@@ -155,6 +155,7 @@ class Attempt:
     question: Question | None = None  # the last call that was made then
     drawn: Mapping[str, Any] = field(default_factory=dict)  # the example it ended on
     case: str = ""  # the case that failed first
+    left_open: bool = False  # an ordinary test left the component in the middle of a call
     place: str = ""  # of an ordinary test, the file and line where it failed
     cases: int = 1  # how many share the points
     passed: int = 0  # how many of them passed

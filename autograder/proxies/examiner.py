@@ -101,6 +101,7 @@ class Examiner:
         read_draws: fetches the state of the solution's generators; None for anybody else's.
         moved: as in `Rights`, noted while the solution is asked.
         depth: how many functions of the test the component is calling.
+        left_open: whether the component was left in the middle of a call.
     """
 
     def __init__(
@@ -120,11 +121,14 @@ class Examiner:
         self.read_draws: Callable[[], Value] | None = None
         self.moved: dict[int, tuple[str, Value]] = {}
         self.depth = 0
+        self.left_open = False
         self.loans = Loans(folders, criterion)
         self._files = Files(own_folder, self.loans.is_own_file)
         self._mirrors = Mirrors(self.ask)
         self._tracked = TrackedValues(self.local, lambda value: self.hand(value, [], {}))
-        self._proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
+        self._proxies: weakref.WeakValueDictionary[tuple[int, str], Proxy] = (
+            weakref.WeakValueDictionary()
+        )
         self._asked = 0
         # Where the component's generators are, as far as that is known.
         self._drawn: tuple[object, ...] = ()
@@ -191,9 +195,13 @@ class Examiner:
     def _exchanged(self, request: Request) -> Reply:
         """Put a request, and answer what is asked back until the reply is there."""
         reply = self._put(request)
-        while "back" in reply.beside:
-            self._learn(reply)
-            reply = self._put(Request([self._asked_back(reply.beside["back"])]))
+        try:
+            while "back" in reply.beside:
+                self._learn(reply)
+                reply = self._put(Request([self._asked_back(reply.beside["back"])]))
+        except BaseException:
+            self.left_open = True
+            raise
         return reply
 
     def _put(self, request: Request) -> Reply:
@@ -383,9 +391,11 @@ class Examiner:
         if is_exception(held):
             is_class = held.words == "a class"
             return self._mirrors.class_of(held) if is_class else self._mirrors.exception(held)
-        found = self._proxies.get(held.number)
+        # One function may have two names, and each is asked by its own.
+        key = held.number, label if held.words == "a function" else ""
+        found = self._proxies.get(key)
         if found is None:
-            found = self._proxies[held.number] = proxy_of(held, label, self)
+            found = self._proxies[key] = proxy_of(held, label, self)
         return found
 
     def _differentiable(self, value: Tracked, sources: list[Any]) -> Any:
@@ -447,7 +457,10 @@ def rights_of(asked: Sequence[tuple[Request, Reply]]) -> dict[str, list[Value]]:
 
 
 def _plain(value: Value) -> Value:
-    return value.plain if isinstance(value, Held) and value.plain is not ABSENT else value
+    """Return the value of the builtin class that an object's class extends, if it does."""
+    if isinstance(value, Held) and value.plain is not ABSENT:
+        return mapped(value.plain, _plain)
+    return value
 
 
 # The words of a question. Nothing is asked for them.

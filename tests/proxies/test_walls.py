@@ -351,9 +351,13 @@ def test_no_path_elsewhere_is_read(tmp_path: Path) -> None:
     assert talk.heard[0].ops[-1].args == (tmp_path / "secret.txt",)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("verb", ["repr", "str", "len", "getitem", "eq"])
-def test_of_an_iterator_only_the_next_item_is_asked(verb: str, tmp_path: Path) -> None:
-    talk = Conversation(back(verb, 1), Reply(value=1))
+@pytest.mark.parametrize(
+    ("verb", "args"), [("repr", []), ("str", []), ("len", []), ("getitem", [0]), ("eq", [1])]
+)
+def test_of_an_iterator_only_the_next_item_is_asked(
+    verb: str, args: list[int], tmp_path: Path
+) -> None:
+    talk = Conversation(back(verb, *args), Reply(value=1))
     examiner(talk, tmp_path).ask("call", "f", iter([1]))
     assert talk.resumed().raised
 
