@@ -25,6 +25,10 @@ Refusals of the judge or a child, which become one of those above before anybody
     Stop                       a request ends early
     WireError                  what came from a child is not a reply
     ChildGone                  a child ended before it answered
+        OverLimits             an ordinary test used too much with what it was given
+    OutOfLimits                likewise, before it is known whose loss it is
+    Ended                      a case of an ordinary test is over
+    CannotCross                an ordinary test hands over what cannot be: `check` names it
     NotRun                     the component is over
     SuiteFault                 the suite is broken
     ReferenceFault             a solution failed

@@ -56,6 +56,10 @@ def release(
             raise UsageError(f"there is no {source}, which every release needs")
     suite = sorted((assignment.public / "tests").iterdir())
     for path in suite:
+        if path.name == "conftest.py" and not has_ordinary(assignment):
+            raise UsageError(
+                f"{path} would be replaced by the one that a release brings: delete it"
+            )
         if path.suffix == ".py" and path.name.startswith("test_") and not is_ordinary(path):
             _must_be_of_a_component(assignment, path)
     tests = [f"tests/{path.name}" for path in suite if path.suffix in (".py", ".json", ".toml")]

@@ -117,6 +117,8 @@ def test_every_criterion_of_the_page_is_collected(course: Assignment) -> None:
     written = {
         f"{Path(example.place).stem.removeprefix('test_')}.{name}"
         for example in API
+        # One without a place is no file of the course.
+        if example.place
         for name in re.findall(r"^def test_(\w+)", example.text, re.M)
     }
     assert found == written
