@@ -285,6 +285,8 @@ def _run_in(
     arguments += ["--import-mode=importlib", "--rootdir", str(place.folders[0]), "-c", os.devnull]
     arguments += [f"--assert={'plain' if place.hidden else 'rewrite'}", f"--basetemp={own}/pytest"]
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
+        os.environ.pop(name, None)
     tempfile.tempdir = str(own)
     sys.path[:0] = [str(folder) for folder in place.folders]
     # Nothing is written beside the suite's files.
