@@ -16,8 +16,8 @@ from tests.ordinary import COURSE, FORMS, WORKS, hostile, in_one_process, works
 
 pytestmark = pytest.mark.slow
 
-# Those that bring torch along take longest.
-_LONG = ("tensors", "draws", "scale")
+# The others repeat a way, or bring torch along.
+_ONCE = ("extended", "fixtures", "functions", "objects", "raising", "unittests")
 # A stand-in takes the place of the component that it builds on, where that one is wrong.
 _WITH_STAND_INS = {("several", "wrong_figures")}
 
@@ -43,7 +43,7 @@ def graded(
 
 @pytest.mark.parametrize(
     "form",
-    [pytest.param(f, marks=[pytest.mark.release] if f in _LONG else []) for f in FORMS],
+    [pytest.param(f, marks=[] if f in _ONCE else [pytest.mark.release]) for f in FORMS],
 )
 def test_verdicts_are_those_of_one_process(
     form: str, tmp_path: Path, autograder: Callable[..., Any]
