@@ -17,7 +17,6 @@ import signal
 import sys
 import tempfile
 import time
-import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,11 +30,12 @@ from autograder.api.answer import CheckFailed, Question
 from autograder.api.executor import seed_all
 from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import ReadDraws
-from autograder.api.values import Value, show_value
+from autograder.api.values import Unsendable, Value, show_value
 from autograder.api.wording import import_words
 from autograder.proxies.examiner import Ended, Examiner, Rights, Word
 from autograder.proxies.imports import Imports
 from autograder.proxies.loans import CannotCross
+from autograder.proxies.mirrors import Mirrored
 from autograder.proxies.proxy import Proxy
 from autograder.sandbox.scratch import temporary_folder
 from autograder.sandbox.wire import (
@@ -200,7 +200,15 @@ def _served(wire: Connection, perform: Callable[[Request], Reply | None], limit_
             return found
         _, request = decode_request(_reader(message[1:]))
         reply = perform(request)
-        wire.send_bytes(b"" if reply is None else encode_reply(reply, 0))
+        wire.send_bytes(b"" if reply is None else _encoded(reply))
+
+
+def _encoded(reply: Reply) -> bytes:
+    try:
+        return encode_reply(reply, 0)
+    except Unsendable as error:
+        # It was read, and is more when it is written again.
+        return encode_reply(Reply(error=StudentError("RuntimeError", "call", str(error))), 0)
 
 
 def _reader(data: bytes) -> Callable[[int], bytes]:
@@ -300,8 +308,19 @@ def _run_in(
     sink = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as this process lives
     sys.stdout = sys.stderr = sink
     os.chdir(own)
+    sys.addaudithook(_audit)
+    examiner.begin()
     with warnings.catch_warnings(), Imports(examiner, given).replaced():
         pytest.main([*arguments, *nodes], plugins=[plugin])
+
+
+# What would start a program, or run what lies in a file that a component may have written.
+_NEVER = ("subprocess.", "os.exec", "os.system", "os.posix_spawn", "os.spawn", "pickle.find_class")
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if event.startswith(_NEVER):
+        raise CannotCross(f"a test may not do this with what a component answers: {event}")
 
 
 class Reference:
@@ -314,20 +333,28 @@ class Reference:
     def __getattr__(self, name: str) -> Any:
         owner = next((one for one in self._modules if hasattr(one, name)), self._modules[0])
         found = getattr(owner, name)
-        if isinstance(found, types.FunctionType | type | types.BuiltinFunctionType):
-            return self._guarded(found)
-        return found
+        is_error = isinstance(found, type) and issubclass(found, BaseException)
+        return self._guarded(found) if callable(found) and not is_error else found
 
     def _guarded(self, function: Any) -> Any:
         def asked(*args: Any, **kwargs: Any) -> Any:
             if self._examiner.depth:
-                raise Ended("a function of the test that the component calls asks the reference")
-            if any(type(value) is Proxy for value in (*args, *kwargs.values())):
-                raise Ended("the reference is given an object of the component's: give it values")
+                self._examiner.end("a function that the component calls asks the reference")
+            if any(map(_holds_proxy, (*args, *kwargs.values()))):
+                self._examiner.end("the reference is given an object of the component's")
             return function(*args, **kwargs)
 
         asked.__name__ = getattr(function, "__name__", "reference")
         return asked
+
+
+def _holds_proxy(value: object) -> bool:
+    kind = type(value)
+    if kind is Proxy or isinstance(value, Mirrored):
+        return True
+    if isinstance(value, dict):
+        return any(map(_holds_proxy, (*value.keys(), *value.values())))
+    return isinstance(value, list | tuple | set | frozenset) and any(map(_holds_proxy, value))
 
 
 class _Plugin:
@@ -339,6 +366,8 @@ class _Plugin:
         self._place = place
         self._phases: dict[str, list[pytest.TestReport]] = {}
         self._errors: dict[str, BaseException] = {}
+        # By case, what was asked last when it failed.
+        self._questions: dict[str, Question | None] = {}
 
     @pytest.fixture
     def reference(self) -> Any:
@@ -371,6 +400,7 @@ class _Plugin:
             self.report.refused = self.report.refused or _refused(self._examiner)
         else:
             self._errors.setdefault(node.nodeid, error)
+            self._questions.setdefault(node.nodeid, _in_words(self._examiner.question))
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Begin a case."""
@@ -398,7 +428,7 @@ class _Plugin:
         fault = _fault(error)
         if isinstance(examiner.refused, Ended):
             self.report.ended = True
-            self._session.shouldstop = "the component is gone"
+            self._session.shouldstop = "the component is gone, or in the middle of a call"
         examiner.refused = None
         return Ran(
             node.partition("[")[0],
@@ -407,7 +437,7 @@ class _Plugin:
             why,
             words,
             "" if bad is None else _place(bad),
-            _in_words(examiner.question),
+            self._questions.get(node),
             _error_of(error),
             refused,
             fault,

@@ -71,12 +71,19 @@ class OrdinaryCheck(Check):
             gone, report = self._ran(session, left, rights)
             if plan is None:
                 self.moved, self.cpu_s = report.moved, report.cpu_s
-            self._take(attempt, report, gone)
+            self._take(attempt, report, gone, left)
             attempt.left_open = attempt.left_open or report.left_open
             done = {ran.name for ran in report.ran}
             # After a death those that are left begin again, with a child of their own.
             following = [name for name in left if name not in done]
-            if gone is None or isinstance(gone, NotRun) or not done:
+            renew = getattr(session, "renew", None)
+            if gone is None and report.ended and renew is not None:
+                # It is in the middle of a call: the others are asked of a new child.
+                renew(None)
+            elif gone is None or isinstance(gone, NotRun):
+                self._lose(attempt, following, report, gone)
+                break
+            if not done.intersection(left):
                 self._lose(attempt, following, report, gone)
                 break
             left = following
@@ -125,9 +132,13 @@ class OrdinaryCheck(Check):
             return OverLimits("timeout", str(out)), Report(left_open=True)
         return gone, report
 
-    def _take(self, attempt: Attempt, report: Report, gone: BaseException | None) -> None:
+    def _take(
+        self, attempt: Attempt, report: Report, gone: BaseException | None, left: Sequence[str]
+    ) -> None:
+        """Count the cases that passed: those that the solution has, each once."""
+        passed = {ran.name for ran in report.ran if ran.passed}
+        attempt.passed += len(passed.intersection(left))
         for ran in report.ran:
-            attempt.passed += ran.passed
             if not ran.passed and attempt.failure is None:
                 ended = report.ended and ran is report.ran[-1]
                 attempt.failure = gone if ended and gone is not None else failure_of(ran)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import contextlib
 import io
 import random
@@ -61,6 +62,13 @@ def made(value: Any, hand: Hand, sources: list[Any]) -> Value | None:
         return Made("StringIO" if isinstance(value, io.StringIO) else "BytesIO", (value.read(),))
     if isinstance(value, io.TextIOBase) and value.readable():
         return Made("StringIO", (value.read(),))
+    if cls in (collections.OrderedDict, collections.Counter):
+        return Made(cls.__name__, ({hand(key): hand(item) for key, item in value.items()},))
+    if cls is collections.defaultdict:
+        items = {hand(key): hand(item) for key, item in value.items()}
+        return Made("defaultdict", (hand(value.default_factory), items))
+    if cls is collections.deque:
+        return Made("deque", ([*map(hand, value)], value.maxlen))
     if isinstance(value, list | tuple | dict | set) and not _is_of_tests(cls):
         return _container(value, hand)
     if isinstance(value, type({}.keys()) | type({}.values()) | type({}.items())):

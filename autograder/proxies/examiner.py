@@ -12,13 +12,14 @@ are made here, and of what the test has lent only the suite's own can be asked (
 from __future__ import annotations
 
 import builtins
+import copy
 import io
 import sys
 import types
 import warnings
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -32,6 +33,7 @@ from autograder.api.objects import draws, fingerprint, same_draws, set_draws
 from autograder.api.operations import Ask, Operation, Reset, Resume
 from autograder.api.values import (
     ABSENT,
+    Absent,
     Callback,
     Handle,
     Held,
@@ -40,8 +42,6 @@ from autograder.api.values import (
     Opaque,
     Tracked,
     Value,
-    leaves,
-    mapped,
 )
 from autograder.proxies.crossing import made
 from autograder.proxies.files import Files
@@ -66,6 +66,10 @@ _TYPES = {name: cls for name, cls in vars(builtins).items() if isinstance(cls, t
 # What the test itself puts into something of the component's stays there.
 _PUTTING = ("setattr", "setitem", "subclass")
 _INPUT = builtins.input
+# What else the solution's values are noted as, beside answers.
+_CHANGED, _ARGUMENTS, _BACK = "changed by", "arguments of exceptions", "arguments of calls back"
+# What stands for something, and is no value.
+_STANDING = (Named, Handle, Callback, Absent)
 
 
 class Ended(BaseException):
@@ -122,7 +126,7 @@ class Examiner:
         self.moved: dict[int, tuple[str, Value]] = {}
         self.depth = 0
         self.left_open = False
-        self.loans = Loans(folders, criterion)
+        self.loans = Loans(folders, criterion, _is_object)
         self._files = Files(own_folder, self.loans.is_own_file)
         self._mirrors = Mirrors(self.ask)
         self._tracked = TrackedValues(self.local, lambda value: self.hand(value, [], {}))
@@ -132,6 +136,14 @@ class Examiner:
         self._asked = 0
         # Where the component's generators are, as far as that is known.
         self._drawn: tuple[object, ...] = ()
+
+    def begin(self) -> None:
+        """Note where the generators are, which are there on the other side, too."""
+        self._drawn = fingerprint()
+
+    def end(self, why: str) -> NoReturn:
+        """End the case: it is lost, whatever the test makes of it."""
+        self._end(Ended(why))
 
     # A question.
 
@@ -169,14 +181,16 @@ class Examiner:
             self.loans.close()
         self.question = question
         self._follow(number, asked.name)
-        self._learn(reply, args, kwargs, sources)
+        self._learn(reply, args, kwargs, sources, asked.name)
         if reply.error is not None:
-            raise self._exception(reply.error, reply.beside.get("raised"))
-        value = self._checked(asked.name, reply.value)
+            is_next = verb == "next" or label in ("__next__", "send", "throw", "__anext__")
+            raise self._exception(reply.error, reply.beside.get("raised"), is_next)
+        is_imported = bool(args) and isinstance(args[0], ProxyModule)
+        value = self._checked(asked.name, reply.value, is_imported)
         self.loans.received(opened, value, verb in _PUTTING)
         if isinstance(value, Tracked) and value.differentiable and not value.leaf:
             return self._differentiable(value, sources)
-        return self.local(value, label)
+        return self.local(value, _label_of_answer(verb, label))
 
     def _operation(
         self,
@@ -189,7 +203,8 @@ class Examiner:
         beside = self._beside()
         given = tuple(self.hand(arg, sources, beside) for arg in args)
         further = {key: self.hand(arg, sources, beside) for key, arg in kwargs.items()}
-        name = f"{verb} {label}".strip()
+        owner = label_of(args[0]) if verb != "call" and args and type(args[0]) is Proxy else ""
+        name = f"{verb} {label}".strip() + (f" of {owner}" if owner else "")
         return Ask(name, verb, given, further, tuple(self._tracked.written()), beside)
 
     def _exchanged(self, request: Request) -> Reply:
@@ -212,18 +227,34 @@ class Examiner:
 
     def _end(self, why: BaseException) -> NoReturn:
         self.refused = self.refused or why
+        # What the test still had to say, as to undo a patch, is said to nobody any more.
+        self.left_open = True
         raise Ended(*why.args)
 
-    def _checked(self, name: str, value: Value) -> Value:
-        """Return a value where the solution gives one; refuse an object in its place."""
+    def _checked(self, name: str, value: Value, is_imported: bool = False) -> Value:
+        """Return a value where the solution gives one; refuse an object in its place.
+
+        Args:
+            name: what was asked, or what else the value is.
+            value: what came.
+            is_imported: whether it is what a module of the component's has.
+        """
         if self._rights is None:
             return value
         rights = self._rights.answers.get(name, ())
-        known = [leaf for right in rights for leaf in leaves(right)]
-        if not any(isinstance(leaf, Opaque) for leaf in known):
-            value = mapped(value, _plain)
+        if is_imported and not rights and isinstance(value, Held):
+            # `import *` takes what no test uses. It is looked at when it is asked.
+            return value
+        known = [part for right in rights for part in every_part(right)]
+        if not any(isinstance(part, Opaque) for part in known):
+            value = _without_classes(value)
+        parts = [_as_plain_flag(part, known) for part in every_part(value)]
         try:
-            same_kinds(value, rights)
+            same_kinds(value if parts == [value] else parts, rights and [*rights, known])
+            if any(isinstance(part, _STANDING) for part in parts) and not any(
+                isinstance(part, (*_STANDING, Opaque)) for part in known
+            ):
+                raise CheckFailed("the result holds something that is no value")
         except CheckFailed as failure:
             failure.question = self.question
             self._end(failure)
@@ -248,6 +279,7 @@ class Examiner:
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] = MappingProxyType({}),
         sources: Sequence[Any] = (),
+        name: str = "",
     ) -> None:
         beside = reply.beside
         if "printed" in beside:
@@ -259,7 +291,7 @@ class Examiner:
             self._warn(raised, text)
         for key, now in beside.get("changed", ()):
             there = kwargs.get(key) if isinstance(key, str) else args[key]
-            write_back(there, self.local(now))
+            write_back(there, self.local(self._checked(f"{_CHANGED} {name}", now)))
         for place, numbers, gradient in beside.get("sources", ()):
             if sources[place].is_leaf:
                 write_back(sources[place], numbers)
@@ -280,9 +312,7 @@ class Examiner:
         found: dict[str, Value] = {}
         now = fingerprint()
         if now != self._drawn:
-            # Both sides begin with the same.
-            if self._asked:
-                found["draws"] = draws()
+            found["draws"] = draws()
             self._drawn = now
         if isinstance(sys.stdin, io.StringIO):
             found["stdin"] = sys.stdin.getvalue()[sys.stdin.tell() :]
@@ -339,7 +369,7 @@ class Examiner:
         try:
             number, verb, args, kwargs = back
             function = self.loans.borrowed(number, verb)
-            given = [self.local(arg) for arg in args]
+            given = [self.local(self._checked(_BACK, arg)) for arg in args]
             further = {str(key): self.local(arg) for key, arg in kwargs.items()}
         except Exception:
             return Resume(raised="TypeError")
@@ -404,7 +434,8 @@ class Examiner:
         def backward(gradient: Any) -> list[Any]:
             given = Handle(value.number), gradient
             written = tuple(self._tracked.written())
-            reply = self._put(Request([Ask("backward", "backward", given, written=written)]))
+            asked = Ask("backward", "backward", given, written=written)
+            reply = self._exchanged(Request([asked]))
             self._learn(reply)
             if reply.error is not None:
                 raise self._exception(reply.error, reply.beside.get("raised"))
@@ -413,7 +444,9 @@ class Examiner:
 
         return with_graph(value.numbers, backward, sources)
 
-    def _exception(self, error: StudentError, raised: Value) -> BaseException:
+    def _exception(
+        self, error: StudentError, raised: Value, is_next: bool = False
+    ) -> BaseException:
         """Return what the test sees raised."""
         own = self.loans.get(raised.number) if type(raised) is Callback else None
         if isinstance(own, BaseException):
@@ -422,6 +455,9 @@ class Examiner:
         if found is None:
             kind = {"NotAttempted": "NotImplementedError", "MissingName": "AttributeError"}
             found = EXCEPTIONS.get(kind.get(error.kind, error.kind), RuntimeError)(error.text)
+        if isinstance(found, StopIteration) and not is_next:
+            # Out of anything else it would end a loop of the test's.
+            found = RuntimeError("a call raised StopIteration")
         # For messages: what is known of where it was raised.
         vars(found)["error"] = error
         return found
@@ -434,7 +470,10 @@ class Examiner:
         if not is_exception(held):
             return None
         found = self._mirrors.exception(held)
-        found.args = tuple(self.local(arg) for arg in args) if isinstance(args, list) else ()
+        own = args if isinstance(args, list) else []
+        found.args = tuple(self.local(self._checked(_ARGUMENTS, arg)) for arg in own)
+        if isinstance(found, SystemExit) and found.args:
+            found.code = found.args[0]
         if cause is not None and depth < MAX_DEPTH:
             found.__cause__ = self._mirrored(cause, depth + 1)
         return found
@@ -448,18 +487,69 @@ def rights_of(asked: Sequence[tuple[Request, Reply]]) -> dict[str, list[Value]]:
         last = request.ops[-1]
         if isinstance(last, Ask):
             names.append(last.name)
-        if "back" in reply.beside or not names:
+        if "back" in reply.beside:
+            found.setdefault(_BACK, []).extend(reply.beside["back"][2])
+            continue
+        if not names:
             continue
         name = names.pop()
+        for _, now in reply.beside.get("changed", ()):
+            found.setdefault(f"{_CHANGED} {name}", []).append(now)
+        raised = reply.beside.get("raised")
+        if isinstance(raised, list):
+            found.setdefault(_ARGUMENTS, []).extend(raised[1])
         if reply.error is None:
             found.setdefault(name, []).append(reply.value)
     return found
 
 
+def every_part(value: Value) -> Iterator[Value]:
+    """Yield the parts of a value, also keys and what sets hold."""
+    if isinstance(value, Tracked):
+        yield from every_part(value.numbers)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from every_part(key)
+            yield from every_part(item)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            yield from every_part(item)
+    else:
+        yield value
+
+
+def _without_classes(value: Value) -> Value:
+    """Return a value with the builtin's own values where a class of the student's extends one."""
+    if isinstance(value, Tracked) and isinstance(value.numbers, list | dict | set):
+        return replace(value, numbers=_without_classes(value.numbers))
+    if isinstance(value, dict):
+        return {_without_classes(key): _without_classes(item) for key, item in value.items()}
+    if type(value) in (list, tuple, set, frozenset):
+        return type(value)(map(_without_classes, value))
+    return _plain(value)
+
+
+def _as_plain_flag(part: Value, known: Sequence[Value]) -> Value:
+    """Return one truth value of numpy's as Python's, where a right one is Python's."""
+    is_flag = isinstance(part, np.ndarray) and part.ndim == 0 and part.dtype == np.bool_
+    return bool(part) if is_flag and any(isinstance(one, bool) for one in known) else part
+
+
+def _label_of_answer(verb: str, label: str) -> str:
+    """Return by what name an answer goes: what a call returns is no function of its name."""
+    if verb in ("getattr", "super", "subclass"):
+        return label
+    return f"{label}()" if verb == "call" else verb
+
+
+def _is_object(value: object) -> bool:
+    return type(value) is Proxy or isinstance(value, Mirrored)
+
+
 def _plain(value: Value) -> Value:
     """Return the value of the builtin class that an object's class extends, if it does."""
     if isinstance(value, Held) and value.plain is not ABSENT:
-        return mapped(value.plain, _plain)
+        return _without_classes(value.plain)
     return value
 
 
@@ -487,14 +577,15 @@ def _question(
     return Question(label if called else verb, arguments_of(shown, further))
 
 
-def _shown(value: object) -> object:
+def _shown(value: Any) -> object:
     if type(value) is Proxy:
         return Word(held_by(value).name or label_of(value) or "an object")
     if isinstance(value, types.FunctionType | types.ModuleType | type):
         return Word(value.__name__)
-    if isinstance(value, list | tuple | dict | set):
+    if type(value) in (list, tuple, dict, set):
         long = len(value) > _SHOWN_ITEMS or any(map(_is_deep, _items_of(value)))
-        return Word(f"{type(value).__name__} of {len(value)}") if long else value
+        # As it is now: the call may change it.
+        return Word(f"{type(value).__name__} of {len(value)}") if long else copy.copy(value)
     return value if isinstance(value, _SIMPLE) or _has_numbers(value) else Word("an object")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -12,6 +12,8 @@ from autograder.api.values import Made, Value
 
 # The largest file of the test that is handed over.
 MAX_FILE = 16 * 1024 * 1024
+# How many files come back in one test.
+MAX_TAKEN = 1000
 _BESIDE = "beside_the_test"
 
 
@@ -33,6 +35,9 @@ class Files:
         self._is_of_suite = is_of_suite
         # When files were written last, and their sizes, as far as they were handed over.
         self._known: dict[str, tuple[int, int]] = {}
+        # Whether anything of the test's own was handed over: before, nothing comes back.
+        self._is_shared = False
+        self._taken = 0
 
     def handed(self, path: Any, beside: dict[str, Value]) -> Value:
         """Return what crosses for a path: a file where the test's own or the suite's lie.
@@ -46,7 +51,9 @@ class Files:
         if not PurePath(text).is_absolute() or "\n" in text:
             return path
         if is_below(text, str(self.own)) or text == str(self.own):
-            beside["files"] = [*beside.get("files", ()), *self.below(self.own)]
+            there = Path(text)
+            beside["files"] = [*beside.get("files", ()), *self._at(there)]
+            self._is_shared = True
             return Made("file", (os.path.relpath(text, self.own), as_text))
         there = Path(text)
         is_data = self._is_of_suite(text) and there.suffix != ".py" and there.is_file()
@@ -61,17 +68,27 @@ class Files:
         place = str(Path.cwd())
         if is_below(place, str(self.own)):
             beside["cwd"] = os.path.relpath(place, self.own)
+            self._is_shared = True
             beside["files"] = self.below(self.own)
 
     def below(self, folder: Path) -> list[Value]:
         """Return the folders, and the regular files that are new or changed, of the test's own."""
+        return self._of(sorted(folder.rglob("*")))
+
+    def _at(self, path: Path) -> list[Value]:
+        """Return what is handed over with one path: the file, or what is below the folder."""
+        return self.below(path) if path.is_dir() and not path.is_symlink() else self._of([path])
+
+    def _of(self, paths: Sequence[Path]) -> list[Value]:
         found: list[Value] = []
-        for path in sorted(folder.rglob("*")):
-            name = path.relative_to(folder).as_posix()
+        for path in paths:
+            name = path.relative_to(self.own).as_posix()
             if path.is_symlink():
                 continue
             if path.is_dir():
                 found.append([name, None])
+                continue
+            if not path.is_file():
                 continue
             state = _state_of(path)
             if self._known.get(name) != state and state[1] <= MAX_FILE:
@@ -83,15 +100,19 @@ class Files:
         """Write a file that the component left, below the test's own folder and nowhere else."""
         if type(name) is not str or type(data) is not bytes or "\0" in name:
             return
+        self._taken += 1
+        if not self._is_shared or len(data) > MAX_FILE or self._taken > MAX_TAKEN:
+            return
         parts = PurePath(name).parts
         if not parts or ".." in parts or _BESIDE in parts or PurePath(name).is_absolute():
             return
         path = self.own.joinpath(*parts)
         with contextlib.suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            # Also of folders that are not there yet: none is made behind a link.
             there = os.path.realpath(path.parent)
             if path.is_symlink() or not is_below(f"{there}{os.sep}x", os.path.realpath(self.own)):
                 return
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
             self._known[name] = _state_of(path)
 

@@ -8,11 +8,21 @@ import importlib
 import importlib.util
 import sys
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from autograder.proxies.examiner import Examiner
+from autograder.proxies.loans import CannotCross
 from autograder.proxies.proxy import ProxyModule, TypeOfSuite, super_of_suite
+
+
+def _refused(name: str) -> Callable[..., Any]:
+    """Return what stands in the place of a function that would run what a component answers."""
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise CannotCross(f"{name}(...) would run what a component answers: compare values instead")
+
+    return refuse
 
 
 class Imports:
@@ -40,6 +50,7 @@ class Imports:
             "__import__": self._imported,
             "super": super_of_suite,
             "type": TypeOfSuite,
+            **{name: _refused(name) for name in ("eval", "exec", "compile")},
         }
 
         def made(spec: Any) -> types.ModuleType:

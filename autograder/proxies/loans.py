@@ -38,10 +38,14 @@ class Loans:
 
     Args:
         folders: where the suite's own files lie.
+        is_object: whether something is an object of the component's.
         criterion: whose test lends; a number of one means nothing in another.
     """
 
-    def __init__(self, folders: Sequence[Path], criterion: str) -> None:
+    def __init__(
+        self, folders: Sequence[Path], criterion: str, is_object: Callable[[object], bool]
+    ) -> None:
+        self._is_object = is_object
         self._first = zlib.crc32(criterion.encode()) << 20
         self._folders = tuple(str(folder) for folder in folders)
         self._lent: dict[int, Any] = {}
@@ -197,13 +201,15 @@ class Loans:
             return _Method(getattr(owner, name))
         if not self._is_own_class(type(owner)):
             raise AttributeError
-        if verb == "setattr":
-            setattr(owner, name, *value)
-            return None
         own = vars(owner) if hasattr(owner, "__dict__") else {}
         classes = [cls for cls in type(owner).__mro__ if self._is_own_class(cls)]
         if name not in own and not any(name in vars(cls) for cls in classes):
             raise AttributeError
+        if verb == "setattr":
+            if any(map(self._is_object, value)):
+                raise AttributeError
+            setattr(owner, name, *value)
+            return None
         return getattr(owner, name)
 
 

@@ -49,6 +49,8 @@ class TrackedValues:
             write_back(there, new)
             self._note(value.number, there)
             return there
+        if value.number in self._there:
+            self._numbers.pop(id(self._there[value.number][0]), None)
         if value.leaf:
             new = torch.nn.Parameter(new)
             new.grad = self._coming.pop(value.number, None)

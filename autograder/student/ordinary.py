@@ -89,7 +89,7 @@ class OrdinaryTests:
         said = str(report.longrepr) if crash is None else str(crash.message)
         if isinstance(error, Timeout):
             said = str(error)
-        lines = [clean(line, _MAX_WORDS) for line in said[:_MAX_WORDS].splitlines()]
+        lines = [clean(line, _MAX_WORDS) for line in said[:_MAX_WORDS].splitlines() if line.strip()]
         place = _place(raised)
         report.outcome = "failed"
         report.longrepr = "\n".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from autograder.assignment import Assignment, load_assignment
 from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
+from autograder.judge.reference import ReferenceProcess
 from autograder.judge.suite import Suite, SuiteFault
 
 TOML = """\
@@ -210,3 +212,58 @@ def test_what_an_author_should_know_is_noted(tmp_path: Path) -> None:
     )
     notes = collected(write(tmp_path, public=PUBLIC + more)).notes
     assert [note for note in notes if "words.fast" in note and "reads a clock" in note]
+
+
+def graded(assignment: Assignment, source: str, tmp_path: Path) -> dict[str, tuple[int, int]]:
+    """Return how many cases of each criterion pass with a component's text, as it is run live."""
+    suite = collected(assignment)
+    folder = tmp_path / "other"
+    (folder / "reference" / "plain").mkdir(parents=True)
+    (folder / "reference" / "plain" / "words.py").write_text(source)
+    (folder / "assignments").symlink_to(assignment.root / "assignments")
+    (folder / "reference" / "plain" / "tests").symlink_to(assignment.secret / "tests")
+    other = load_assignment(folder, "plain")
+    found = {}
+    for name in suite.checks:
+        with contextlib.closing(ReferenceProcess(other, "words")) as process:
+            attempt = suite.run(suite.checks[name].criterion, process)
+        found[name] = attempt.passed, attempt.cases
+    return found
+
+
+def test_no_more_cases_count_than_the_solution_has(tmp_path: Path) -> None:
+    public = (
+        "import pytest\n\nimport words\n\n\n@pytest.mark.parametrize('n', words.NUMBERS)\n"
+        "def test_number(n):\n    assert n > 0\n"
+    )
+    assignment = write(tmp_path, public=public)
+    solution = assignment.secret / "words.py"
+    solution.write_text(SOLUTION + "\n\nNUMBERS = [1, 2]\n")
+    more = SOLUTION + "\n\nNUMBERS = list(range(1, 60))\n"
+    assert graded(assignment, more, tmp_path)["words.number"] == (2, 2)
+
+
+def test_the_reference_gets_values_alone(tmp_path: Path) -> None:
+    hidden = (
+        "from reference import each as right\n\nimport words\n\n\ndef test_given():\n"
+        "    right(lambda one: one, [words.each][0] and 'a b')\n"
+        "    assert words.longest('a') == 'a'\n\n\n"
+        "def test_nested():\n    assert right(len, [words.Empty('x')]) is None\n"
+    )
+    with pytest.raises(SuiteFault, match="the reference is given an object"):
+        collected(write(tmp_path, hidden=hidden))
+
+
+def test_other_work_loses_what_it_gets_wrong(tmp_path: Path) -> None:
+    wrong = SOLUTION.replace("key=len", "key=str")
+    found = graded(write(tmp_path), wrong, tmp_path)
+    assert found["words.longest"] == (0, 1)
+    assert found["words.no_words"] == (2, 2)
+    assert found["words.hidden_1"] == (1, 1)
+
+
+def test_options_of_pytest_from_outside_count_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-k nothing")
+    assert "words.longest" in collected(write(tmp_path)).checks

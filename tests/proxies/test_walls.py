@@ -17,7 +17,7 @@ import pytest
 
 from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import Ask, Resume
-from autograder.api.values import ABSENT, Callback, Held, Named, Value
+from autograder.api.values import ABSENT, Callback, Handle, Held, Named, Opaque, Value
 from autograder.proxies.examiner import Ended, Examiner, Rights, rights_of
 from autograder.proxies.imports import Imports
 from autograder.proxies.loans import CannotCross
@@ -274,6 +274,99 @@ def test_classes_come_as_those_of_python(tmp_path: Path) -> None:
     assert examiner(Conversation(named), tmp_path).ask("call", "f") == [int, ValueError]
 
 
+YES = Held("", "Yes", 5)
+
+
+def asked_as(value: Value, **beside: Value) -> Rights:
+    """Return the rights of a solution that answers a call of f so."""
+    request = Request([Ask("call f", "call", (Handle(1),))])
+    return answered([(request, Reply(value=value, beside=beside))])
+
+
+@pytest.mark.parametrize(
+    ("right", "given"),
+    [
+        ({1}, {YES}),
+        ({1: 3}, {YES: 3}),
+        ({1: 3}, {1: YES}),
+        ([{1}], [{YES}]),
+        ((1, [2]), (1, [YES])),
+        (3, Named("builtins:str")),
+        (3, Handle(1)),
+        (3, Callback(1)),
+        (3, Opaque()),
+        ([3], [Named("builtins:str")]),
+    ],
+)
+def test_no_part_of_a_value_is_an_object(right: Value, given: Value, tmp_path: Path) -> None:
+    mine = examiner(Conversation(Reply(value=given)), tmp_path, asked_as(right))
+    with pytest.raises(Ended):
+        mine.ask("call", "f", 1)
+    assert mine.refused is not None
+
+
+def test_what_a_call_changes_holds_no_object(tmp_path: Path) -> None:
+    rights = asked_as(None, changed=[[1, [1, 2]]])
+    talk = Conversation(Reply(value=None, beside={"changed": [[1, [YES, YES]]]}))
+    with pytest.raises(Ended):
+        examiner(talk, tmp_path, rights).ask("call", "f", 1, [2, 1])
+
+
+def test_what_a_call_changes_is_changed_here(tmp_path: Path) -> None:
+    rights = asked_as(None, changed=[[1, [1, 2]]])
+    talk = Conversation(Reply(value=None, beside={"changed": [[1, [3, 4]]]}))
+    mine = [2, 1]
+    examiner(talk, tmp_path, rights).ask("call", "f", 1, mine)
+    assert mine == [3, 4]
+
+
+def test_an_exception_holds_no_object(tmp_path: Path) -> None:
+    raised = [Held("", "ValueError", 1, ABSENT, (Named("builtins:ValueError"),)), [YES], None]
+    talk = Conversation(Reply(error=StudentError("ValueError", "call"), beside={"raised": raised}))
+    with pytest.raises(Ended):
+        examiner(talk, tmp_path, Rights()).ask("call", "f")
+
+
+def test_a_function_of_the_tests_gets_no_object_where_values_are_right(tmp_path: Path) -> None:
+    talk = Conversation(back("call", YES), Reply(value=1))
+    mine = examiner(talk, tmp_path, Rights())
+    with pytest.raises(Ended):
+        mine.ask("call", "f", own_function)
+
+
+def test_what_a_call_returns_is_not_asked_by_the_functions_name(tmp_path: Path) -> None:
+    talk = Conversation(Reply(value=Held("a function", "", 7)), Reply(value=1))
+    made = examiner(talk, tmp_path).ask("call", "adder", 3)
+    made(4)
+    names = [request.ops[-1].name for request in talk.heard]  # type: ignore[attr-defined]
+    assert names == ["call adder", "call adder()"]
+
+
+def test_stop_iteration_ends_no_loop_of_the_tests(tmp_path: Path) -> None:
+    cls = Named("builtins:StopIteration")
+    raised = [Held("", "StopIteration", 1, ABSENT, (cls,)), [], None]
+    reply = Reply(error=StudentError("StopIteration", "call"), beside={"raised": raised})
+    with pytest.raises(RuntimeError):
+        examiner(Conversation(reply), tmp_path).ask("call", "f")
+    with pytest.raises(StopIteration):
+        examiner(Conversation(reply), tmp_path).ask("next", "")
+
+
+def test_nothing_of_the_tests_is_set_that_it_does_not_define(tmp_path: Path) -> None:
+    for name in ("assertEqual", "_hidden"):
+        talk = Conversation(back("setattr", name, 3), Reply(value=1))
+        examiner(talk, tmp_path).ask("call", "f", Mine())
+        assert talk.resumed().raised
+
+
+def test_no_word_of_the_components_is_run(tmp_path: Path) -> None:
+    imports = Imports(examiner(Conversation(), tmp_path), {})
+    with imports.replaced():
+        for name in ("eval", "exec", "compile"):
+            with pytest.raises(CannotCross, match="compare values instead"):
+                imports._builtins[name]("1")
+
+
 @pytest.mark.parametrize("name", ["Skipped", "Exit", "Failed", "XFailed", "UsageError"])
 def test_no_exception_is_one_of_pytests(name: str, tmp_path: Path) -> None:
     cls = Held("a class", "", 2, name, (Named("builtins:Exception"),))
@@ -326,14 +419,20 @@ def test_files_come_back_below_the_tests_own_folder_alone(name: Any, tmp_path: P
     (tmp_path / "outside").mkdir()
     (own / "link").symlink_to(tmp_path / "outside")
     talk = Conversation(Reply(value=1, beside={"files": [[name, b"owned"]]}))
-    examiner(talk, own).ask("call", "f")
+    examiner(talk, own).ask("call", "f", own)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
     assert {path.name for path in tmp_path.iterdir()} == {"own", "outside"}
 
 
 def test_a_file_that_comes_back_is_written(tmp_path: Path) -> None:
-    talk = Conversation(Reply(value=1, beside={"files": [["a/b.txt", b"text"]]}))
-    examiner(talk, tmp_path).ask("call", "f")
+    talk = Conversation(
+        Reply(value=1, beside={"files": [["early.txt", b"text"]]}),
+        Reply(value=1, beside={"files": [["a/b.txt", b"text"]]}),
+    )
+    mine = examiner(talk, tmp_path)
+    mine.ask("call", "f")
+    mine.ask("call", "f", tmp_path)
+    assert not (tmp_path / "early.txt").exists()
     assert (tmp_path / "a" / "b.txt").read_bytes() == b"text"
 
 
