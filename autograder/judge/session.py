@@ -14,12 +14,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+import numpy as np
+
 from autograder.api.component import Session
-from autograder.api.lazy import loaded
+from autograder.api.lazy import loaded, torch
 from autograder.api.likeness import Slack, fineness, same_kinds
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.operations import ReadDraws
-from autograder.api.values import Unsendable, Value
+from autograder.api.operations import Ask, ReadDraws, Resume
+from autograder.api.values import Unsendable, Value, array_of
+from autograder.proxies.examiner import every_part
 from autograder.results import Usage
 from autograder.rules.forbidden import ForbiddenUse
 from autograder.sandbox.handle import Child, ChildGone, Clock
@@ -53,17 +56,48 @@ class Planned:
 
 
 def batches(plan: Sequence[Planned]) -> Iterator[Sequence[Planned]]:
-    """Split a plan into what can be under way at once."""
+    """Split a plan into what can be under way at once.
+
+    A question that holds what an earlier one is answered is not sent with it: who could read ahead
+    would find the answer there. The questions of ordinary tests do so, as `decode(encode(x))`.
+    """
     batch: list[Planned] = []
-    size = 0
+    size, answers = 0, set[object]()
+    is_ordinary = any(isinstance(op, Ask) for planned in plan for op in planned.request.ops)
     for planned in plan:
         size += len(planned.frame)
-        if batch and size > _BYTES_AHEAD:
+        if batch and (size > _BYTES_AHEAD or not answers.isdisjoint(_handed_over(planned))):
             yield batch
-            batch, size = [], len(planned.frame)
+            batch, size, answers = [], len(planned.frame), set()
         batch.append(planned)
+        if is_ordinary:
+            answers.update(map(_key_of, every_part(planned.reply.value)))
     if batch:
         yield batch
+
+
+def _handed_over(planned: Planned) -> set[object]:
+    """Return the values in an ordinary test's question."""
+    asked = [op for op in planned.request.ops if isinstance(op, Ask | Resume)]
+    values = [
+        value
+        for op in asked
+        for value in ([*op.args, *op.kwargs.values()] if isinstance(op, Ask) else [op.value])
+    ]
+    return {_key_of(part) for value in values for part in every_part(value)} - _SAYING_NOTHING
+
+
+def _key_of(part: Value) -> object:
+    """Return what tells a part of a value from others."""
+    if isinstance(part, int | float | str | bytes | complex | None):
+        return type(part).__name__, part
+    if isinstance(part, np.ndarray | torch.Tensor) and not getattr(part, "is_meta", False):
+        return tuple(part.shape), array_of(part).tobytes()
+    return type(part).__name__, repr(part)
+
+
+# Values that any answer may be.
+_SAYING_NOTHING = {("NoneType", None), ("bool", True), ("bool", False), ("str", "")}
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ import torch
 
 from autograder.api.answer import CheckFailed
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.operations import Call, Get, Reset
+from autograder.api.operations import Ask, Call, Get, Reset
 from autograder.api.values import OPAQUE, Opaque
 from autograder.judge.session import (
     LATE,
@@ -25,6 +25,7 @@ from autograder.judge.session import (
     Planned,
     Recorder,
     SameKinds,
+    batches,
 )
 from autograder.rules.forbidden import ForbiddenUse
 from autograder.sandbox.handle import ChildGone, Clock
@@ -724,3 +725,14 @@ def test_a_place_that_the_submission_does_not_have_is_dropped(
     assert found is not None
     assert (found.file, found.line) == ((file, line) if believed else ("", 0))
     assert (found.kind, found.text) == ("ValueError", "text")
+
+
+def test_no_answer_is_sent_with_the_question_that_it_answers() -> None:
+    def planned(name: str, given: object, answer: object) -> Planned:
+        request = Request([Ask(f"call {name}", "call", (given,))])
+        return Planned(encode_request(request, 0), request, Reply(value=answer))
+
+    decoded = [planned("encode", "text", [7, 9]), planned("decode", [7, 9], "text")]
+    assert [len(batch) for batch in batches(decoded)] == [1, 1]
+    apart = [planned("f", 1, 2), planned("f", 3, 4), planned("g", None, True)]
+    assert [len(batch) for batch in batches(apart)] == [3]
