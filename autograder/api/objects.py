@@ -34,7 +34,6 @@ from autograder.api.values import (
     ABSENT,
     ARRAY_DTYPES,
     DTYPES,
-    MAX_DEPTH,
     MAX_ITEMS,
     MAX_TEXT,
     Array,
@@ -55,13 +54,12 @@ from autograder.api.values import (
 # The attribute by which what a function of the test raised is known when it comes back.
 _OF_TEST = "_number_in_the_test"
 # By name: a student's code may put others in their place.
-_TYPES: Mapping[str, object] = {
+TYPES: Mapping[str, type] = {
     name: cls for name, cls in vars(builtins).items() if isinstance(cls, type)
 }
 # How many objects of a component one test may hold, and how deep calls may be in calls back.
 MAX_OBJECTS = 100_000
 MAX_CALLS_BACK = 40
-MAX_PRINTED = MAX_TEXT
 MAX_FILES = 64
 # How many causes of an exception are told.
 _CAUSES = 3
@@ -70,8 +68,10 @@ _WORDS = 2000
 # The folder in which files of the test lie, below the one that the component runs in.
 FILES = "tmp_path"
 
+# Values that are themselves on both sides.
+SIMPLE = (type(None), bool, int, float, complex, str, bytes)
 _SINGLE = (
-    *(type(None), bool, int, float, complex, str, bytes),
+    *SIMPLE,
     *(Decimal, Fraction, date, datetime, time, timedelta),
 )
 _MAPPINGS = (dict, collections.OrderedDict, collections.defaultdict, collections.Counter)
@@ -98,10 +98,6 @@ PUBLIC_CLASSES = (
 )
 
 
-def _call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
-    return function(*args, **kwargs)
-
-
 def _subclass(name: str, bases: tuple[type, ...], attributes: Mapping[str, Any]) -> type:
     """Make a class of the test's that extends one of the component's; its methods call back."""
     return type(name, bases, dict(attributes))
@@ -113,7 +109,7 @@ def _public_names(thing: Any) -> list[str]:
 
 # What can be asked. Nothing else is: a verb is no name that is looked up.
 VERBS: Mapping[str, Callable[..., Any]] = {
-    "call": _call,
+    "call": operator.call,
     "getattr": getattr,
     "setattr": setattr,
     "delattr": delattr,
@@ -324,7 +320,7 @@ class Conversation:
         args = [self._real(value, sources) for value in operation.args]
         kwargs = {key: self._real(value, sources) for key, value in operation.kwargs.items()}
         before = [_marks_of(source) for source in sources]
-        versions = {id(x): x._version for x in (*args, *kwargs.values()) if _is_tensor(x)}
+        versions = {id(x): x._version for x in (*args, *kwargs.values()) if is_tensor(x)}
         try:
             if operation.verb == "backward":
                 self._backward(operation.args[0].number, *args)
@@ -398,7 +394,7 @@ class Conversation:
     def _real(self, value: Value, sources: list[Any]) -> Any:
         """Return what stands behind a value of the test's."""
         kind = type(value)
-        if kind in (int, float, str, bool, type(None), bytes, complex):
+        if kind in SIMPLE:
             return value
         if kind is Handle:
             return self._objects[value.number]
@@ -578,18 +574,18 @@ class Conversation:
                 continue
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-            self._files[name] = _state_of(path)
+            self._files[name] = state_of(path)
 
     def _written_files(self) -> list[Value]:
         """Return the files of that folder that are new or changed: regular ones alone."""
         found: list[Value] = []
         for path in sorted(self.folder.rglob("*")):
             name = path.relative_to(self.folder).as_posix()
-            if path.is_symlink() or not path.is_file() or self._files.get(name) == _state_of(path):
+            if path.is_symlink() or not path.is_file() or self._files.get(name) == state_of(path):
                 continue
             if path.stat().st_size > 16 * MAX_TEXT or len(found) == MAX_FILES:
                 raise Unsendable("it left more files, or larger ones, than are taken")
-            self._files[name] = _state_of(path)
+            self._files[name] = state_of(path)
             found.append([name, path.read_bytes()])
         return found
 
@@ -613,7 +609,7 @@ class _Packer(Copier):
             return Callback(number)
         if cls in _SINGLE or isinstance(value, PurePath | np.generic):
             return super().copy(value)
-        if cls in (list, tuple):
+        if isinstance(value, list | tuple) and cls in (list, tuple):
             return cls(self.items(value))
         if cls in _MAPPINGS or cls in (set, frozenset):
             return super().copy(value)
@@ -624,7 +620,7 @@ class _Packer(Copier):
             return self._of_torch(value)
         if isinstance(value, np.ndarray) and value.dtype.name in ARRAY_DTYPES:
             return talk.track(value) if value.ndim else super().copy(value)
-        if isinstance(value, type) and _TYPES.get(name_of_class(value)) is value:
+        if isinstance(value, type) and TYPES.get(name_of_class(value)) is value:
             return Named(f"builtins:{name_of_class(value)}")
         return self._held(value)
 
@@ -646,12 +642,6 @@ class _Packer(Copier):
         # class holds it, whatever the class that extends it says of it.
         plain = self.copy(_BUILT_IN[base](value))
         return Held(held.words, held.name, held.number, plain, held.bases)
-
-    def items(self, values: Any) -> list[Value]:
-        """Copy what a container holds."""
-        if self._depth == MAX_DEPTH:
-            raise Unsendable(f"it is nested more than {MAX_DEPTH} deep")
-        return super().items(values)
 
 
 def bases_of(conversation: Conversation, cls: type) -> tuple[Value, ...]:
@@ -675,11 +665,16 @@ def _class_of_exceptions(conversation: Conversation, cls: type) -> Value:
     return Held("a class", "", conversation.keep(cls), name, forms)
 
 
-def _is_below(cls: type, path: str) -> bool:
+def loaded_class(path: str) -> type | None:
+    """Return a class of a module that is imported, by its dotted name; None where there is none."""
     module, _, name = path.rpartition(".")
-    there = sys.modules.get(module)
-    base: Any = getattr(there, name, None)
-    return isinstance(base, type) and issubclass(cls, base)
+    found: object = getattr(sys.modules.get(module), name, None)
+    return found if isinstance(found, type) else None
+
+
+def _is_below(cls: type, path: str) -> bool:
+    base = loaded_class(path)
+    return base is not None and issubclass(cls, base)
 
 
 def named(path: str) -> Any:
@@ -691,7 +686,8 @@ def named(path: str) -> Any:
     return found
 
 
-def _is_tensor(value: object) -> bool:
+def is_tensor(value: object) -> bool:
+    """Return whether this is a tensor, where anything uses torch."""
     return loaded() and isinstance(value, torch.Tensor)
 
 
@@ -728,8 +724,8 @@ def _is_same(value: Value, now: Any) -> bool:
             and now.tobytes() == value.tobytes()
         )
     if isinstance(value, torch.Tensor):
-        return _is_tensor(now) and torch.equal(value, now)
-    if kind in (int, float, str, bool, type(None), bytes, complex):
+        return is_tensor(now) and torch.equal(value, now)
+    if kind in SIMPLE:
         return type(now) is kind and (now == value or (now != now and value != value))
     # What stands for an object is the same object, whatever became of it.
     return kind is not set or (type(now) is set and now == value)
@@ -761,8 +757,8 @@ class _Printed(io.StringIO):
     """What is printed, up to the cap."""
 
     def write(self, text: str) -> int:
-        if self.tell() < MAX_PRINTED:
-            super().write(text[: MAX_PRINTED - self.tell()])
+        if self.tell() < MAX_TEXT:
+            super().write(text[: MAX_TEXT - self.tell()])
         return len(text)
 
     def prompt(self) -> str:
@@ -814,7 +810,8 @@ def _reading(conversation: Conversation, beside: Mapping[str, Value]) -> Iterato
             os.chdir(folder)
 
 
-def _state_of(path: Path) -> tuple[int, int]:
+def state_of(path: Path) -> tuple[int, int]:
+    """Return what tells whether a file was written to: when, and its size."""
     state = path.stat()
     return state.st_mtime_ns, state.st_size
 
@@ -829,7 +826,7 @@ def draws() -> list[Value]:
 
 
 def fingerprint() -> tuple[object, ...]:
-    """Return what tells two states of the generators apart, at less cost."""
+    """Return what tells two states of the generators apart."""
     _, keys, *rest = np.random.get_state()
     of_torch = bytes(torch.get_rng_state().numpy()) if loaded() else b""
     return random.getstate(), np.asarray(keys).tobytes(), tuple(rest), of_torch
@@ -842,21 +839,3 @@ def set_draws(state: Sequence[Value]) -> None:
     np.random.set_state(("MT19937", *of_numpy))
     if of_torch is not None and loaded():
         torch.set_rng_state(of_torch)
-
-
-def same_draws(one: Sequence[Value], other: Sequence[Value]) -> bool:
-    """Return whether two states are the same."""
-    own, others = (_flat(state) for state in (one, other))
-    return len(own) == len(others) and all(map(_equal, own, others))
-
-
-def _flat(state: Sequence[Value]) -> list[Value]:
-    return [*state[0], *state[1], state[2]]
-
-
-def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, np.ndarray):
-        return bool(np.array_equal(one, other))
-    if loaded() and isinstance(one, torch.Tensor):
-        return isinstance(other, torch.Tensor) and bool(torch.equal(one, other))
-    return bool(one == other)

@@ -156,11 +156,19 @@ def find(failure: BaseException, question: Question | None) -> Finding:
     return Finding("failed", facts if question is None else [*facts, question.words()])
 
 
+def first_cause(error: BaseException) -> BaseException:
+    """Return what began an exception: pytest wraps what a file raises."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
 _NOT_IN_FILE = re.compile(r"cannot import name '(\w{1,80})' from '(\w{1,80})'")
 
 
 def import_words(error: BaseException) -> str:
     """Say in a sentence why a test file could not import what it is about."""
+    error = first_cause(error)
     found = _NOT_IN_FILE.search(str(error))
     if isinstance(error, ImportError) and found is not None:
         return f"{found[2]}.py has no `{found[1]}`"

@@ -55,15 +55,16 @@ def release(
         if not source.is_file():
             raise UsageError(f"there is no {source}, which every release needs")
     suite = sorted((assignment.public / "tests").iterdir())
+    is_with_ordinary = has_ordinary(assignment)
     for path in suite:
-        if path.name == "conftest.py" and not has_ordinary(assignment):
+        if path.name == "conftest.py" and not is_with_ordinary:
             raise UsageError(
                 f"{path} would be replaced by the one that a release brings: delete it"
             )
         if path.suffix == ".py" and path.name.startswith("test_") and not is_ordinary(path):
             _must_be_of_a_component(assignment, path)
     tests = [f"tests/{path.name}" for path in suite if path.suffix in (".py", ".json", ".toml")]
-    if has_ordinary(assignment):
+    if is_with_ordinary:
         # Data and helper files beside them are theirs.
         folder = assignment.public
         tests = [path.relative_to(folder).as_posix() for path in files_below(folder / "tests")]

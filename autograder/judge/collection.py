@@ -197,7 +197,8 @@ def _checks_of(
     below = [path for folder in (public, hidden) for path in sorted(folder.glob("*.py"))]
     files = [path for path in below if is_test_file(path)]
     pattern = f"test_{only or '*'}.py"
-    tests = [path for path in files if path.match(pattern) and not is_ordinary(path)]
+    ordinary = [path for path in files if is_ordinary(path)]
+    tests = [path for path in files if path.match(pattern) and path not in ordinary]
     read = [*tests, public / VIEWS] if (public / VIEWS).is_file() else tests
     said = {
         path: [] if path.name in known else list(complaints(path, path.is_relative_to(public)))
@@ -213,7 +214,6 @@ def _checks_of(
     faults += uncollected
     checks, wrong = _filed(items, public, totals)
     faults += wrong
-    ordinary = [path for path in files if is_ordinary(path)]
     faults += _add_ordinary(assignment, checks, ordinary, modules, cache, notes)
     if not faults:
         faults += [

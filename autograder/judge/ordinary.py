@@ -31,7 +31,7 @@ from autograder.api.executor import seed_all
 from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import ReadDraws
 from autograder.api.values import Unsendable, Value, show_value
-from autograder.api.wording import import_words
+from autograder.api.wording import first_cause, import_words
 from autograder.proxies.examiner import Ended, Examiner, Rights, Word
 from autograder.proxies.imports import Imports
 from autograder.proxies.loans import CannotCross
@@ -393,8 +393,8 @@ class _Plugin:
         error = call.excinfo.value
         if isinstance(node, pytest.Collector) and not isinstance(node, pytest.Item):
             if self.report.error is None:
-                self.report.error = _error_of(_first_cause(error))
-            words = import_words(_first_cause(error))[:_MAX_WORDS]
+                self.report.error = _error_of(first_cause(error))
+            words = import_words(error)[:_MAX_WORDS]
             self.report.faults.append(f"{node.path.name} cannot be collected: {words}")
             self.report.words = self.report.words or words
             self.report.refused = self.report.refused or _refused(self._examiner)
@@ -471,13 +471,6 @@ def _error_of(error: BaseException | None) -> StudentError | None:
     """Return what the component's code raised, where that ended something."""
     found = None if error is None else getattr(error, "__dict__", {}).get("error")
     return found if isinstance(found, StudentError) else None
-
-
-def _first_cause(error: BaseException) -> BaseException:
-    """Return what began it: pytest wraps what a file raises."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return error
 
 
 def _in_words(question: Question | None) -> Question | None:

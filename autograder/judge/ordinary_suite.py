@@ -75,18 +75,15 @@ class OrdinaryCheck(Check):
             attempt.left_open = attempt.left_open or report.left_open
             done = {ran.name for ran in report.ran}
             # After a death those that are left begin again, with a child of their own.
-            following = [name for name in left if name not in done]
+            left, before = [name for name in left if name not in done], left
             renew = getattr(session, "renew", None)
-            if gone is None and report.ended and renew is not None:
-                # It is in the middle of a call: the others are asked of a new child.
+            # Without a death it is in the middle of a call.
+            can_go_on = gone is not None or (report.ended and renew is not None)
+            if not can_go_on or isinstance(gone, NotRun) or left == before:
+                self._lose(attempt, left, report, gone)
+                break
+            if gone is None and renew is not None:
                 renew(None)
-            elif gone is None or isinstance(gone, NotRun):
-                self._lose(attempt, following, report, gone)
-                break
-            if not done.intersection(left):
-                self._lose(attempt, following, report, gone)
-                break
-            left = following
         return attempt
 
     def notes(self, plan: Sequence[Planned]) -> Iterator[str]:

@@ -29,7 +29,14 @@ import numpy as np
 from autograder.api.answer import CheckFailed, Question, arguments_of
 from autograder.api.likeness import same_kinds
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.objects import draws, fingerprint, same_draws, set_draws
+from autograder.api.objects import (
+    MAX_CALLS_BACK,
+    SIMPLE,
+    TYPES,
+    draws,
+    fingerprint,
+    set_draws,
+)
 from autograder.api.operations import Ask, Operation, Reset, Resume
 from autograder.api.values import (
     ABSENT,
@@ -42,6 +49,7 @@ from autograder.api.values import (
     Opaque,
     Tracked,
     Value,
+    kind_of,
 )
 from autograder.proxies.crossing import made
 from autograder.proxies.files import Files
@@ -57,12 +65,8 @@ from autograder.proxies.mirrors import (
 from autograder.proxies.proxy import Proxy, ProxyModule, held_by, label_of, path_of, proxy_of
 from autograder.proxies.tracked import TrackedValues, with_graph, write_back
 
-# How deep questions may be within functions of the test that the component calls.
-MAX_DEPTH = 40
 # Of the items of a container that is shown in the words of a call.
 _SHOWN_ITEMS = 50
-_SIMPLE = (int, float, str, bool, type(None), bytes, complex)
-_TYPES = {name: cls for name, cls in vars(builtins).items() if isinstance(cls, type)}
 # What the test itself puts into something of the component's stays there.
 _PUTTING = ("setattr", "setitem", "subclass")
 _INPUT = builtins.input
@@ -81,8 +85,9 @@ class Ended(BaseException):
 
 @dataclass
 class Rights:
-    """What the solution was asked and answered: by name, and where its calls left generators."""
+    """What the solution was asked and answered, and where its calls left generators."""
 
+    # By name, the first answer, then one part of each kind that there is in any.
     answers: Mapping[str, Sequence[Value]] = field(default_factory=dict)
     # By the number of a question within the criterion: its name, and the state after it.
     moved: Mapping[int, tuple[str, Value]] = field(default_factory=dict)
@@ -163,8 +168,8 @@ class Examiner:
         """
         if self.refused is not None:
             raise Ended
-        if self.depth >= MAX_DEPTH:
-            self._end(Ended(f"it calls back more than {MAX_DEPTH} deep"))
+        if self.depth >= MAX_CALLS_BACK:
+            self._end(Ended(f"it calls back more than {MAX_CALLS_BACK} deep"))
         sources: list[Any] = []
         asked = self._operation(verb, label, args, kwargs, sources)
         question = self.question
@@ -245,12 +250,12 @@ class Examiner:
         if is_imported and not rights and isinstance(value, Held):
             # `import *` takes what no test uses. It is looked at when it is asked.
             return value
-        known = [part for right in rights for part in every_part(right)]
+        known = rights[1:]
         if not any(isinstance(part, Opaque) for part in known):
             value = _without_classes(value)
         parts = [_as_plain_flag(part, known) for part in every_part(value)]
         try:
-            same_kinds(value if parts == [value] else parts, rights and [*rights, known])
+            same_kinds(value if parts == [value] else parts, rights)
             if any(isinstance(part, _STANDING) for part in parts) and not any(
                 isinstance(part, (*_STANDING, Opaque)) for part in known
             ):
@@ -265,8 +270,9 @@ class Examiner:
     def _follow(self, number: int, name: str) -> None:
         """Put the generators where the solution's same call left them."""
         if self.read_draws is not None:
-            after = self.read_draws()
-            if not same_draws(after, draws()):
+            before, after = fingerprint(), self.read_draws()
+            set_draws(after)
+            if fingerprint() != before:
                 self.moved[number] = name, after
         moved = self.moved if self._rights is None else self._rights.moved
         if number in moved and moved[number][0] == name:
@@ -343,7 +349,7 @@ class Examiner:
             return Handle(held_by(value).number)
         if isinstance(value, str | PurePath) and cls.__module__ in ("builtins", "pathlib"):
             return self._files.handed(value, beside)
-        if cls in _SIMPLE:
+        if cls in SIMPLE:
             return value
         if isinstance(value, ProxyModule):
             return Named(path_of(value))
@@ -396,7 +402,7 @@ class Examiner:
             label: by what name it was found, for messages.
         """
         kind = type(value)
-        if kind in _SIMPLE:
+        if kind in SIMPLE:
             return value
         if kind in (list, tuple, set):
             return kind(self.local(item) for item in value)
@@ -408,7 +414,7 @@ class Examiner:
             return self._tracked.get(value)
         if kind is Named:
             module, _, name = value.path.partition(":")
-            return _TYPES.get(name, object) if module == "builtins" else object
+            return TYPES.get(name, object) if module == "builtins" else object
         if kind is Made:
             return range(*value.parts[:3]) if value.maker == "range" else None
         if kind is Callback:
@@ -474,7 +480,7 @@ class Examiner:
         found.args = tuple(self.local(self._checked(_ARGUMENTS, arg)) for arg in own)
         if isinstance(found, SystemExit) and found.args:
             found.code = found.args[0]
-        if cause is not None and depth < MAX_DEPTH:
+        if cause is not None and depth < MAX_CALLS_BACK:
             found.__cause__ = self._mirrored(cause, depth + 1)
         return found
 
@@ -500,7 +506,16 @@ def rights_of(asked: Sequence[tuple[Request, Reply]]) -> dict[str, list[Value]]:
             found.setdefault(_ARGUMENTS, []).extend(raised[1])
         if reply.error is None:
             found.setdefault(name, []).append(reply.value)
-    return found
+    return {name: _in_short(values) for name, values in found.items()}
+
+
+def _in_short(values: Sequence[Value]) -> list[Value]:
+    """Return the first of some values, then one part of each kind that there is in any of them."""
+    parts: dict[object, Value] = {}
+    for value in values:
+        for part in every_part(value):
+            parts.setdefault((type(part), kind_of(part).dtype(part)), part)
+    return [*values[:1], *parts.values()]
 
 
 def every_part(value: Value) -> Iterator[Value]:
@@ -586,7 +601,7 @@ def _shown(value: Any) -> object:
         long = len(value) > _SHOWN_ITEMS or any(map(_is_deep, _items_of(value)))
         # As it is now: the call may change it.
         return Word(f"{type(value).__name__} of {len(value)}") if long else copy.copy(value)
-    return value if isinstance(value, _SIMPLE) or _has_numbers(value) else Word("an object")
+    return value if isinstance(value, SIMPLE) or _has_numbers(value) else Word("an object")
 
 
 def _items_of(value: Any) -> Iterator[object]:
@@ -594,7 +609,7 @@ def _items_of(value: Any) -> Iterator[object]:
 
 
 def _is_deep(value: object) -> bool:
-    return type(value) is Proxy or not isinstance(value, (*_SIMPLE, list, tuple))
+    return type(value) is Proxy or not isinstance(value, (*SIMPLE, list, tuple))
 
 
 def _has_numbers(value: object) -> bool:

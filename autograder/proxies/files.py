@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
+from autograder.api.objects import state_of
 from autograder.api.values import Made, Value
 
 # The largest file of the test that is handed over.
@@ -48,14 +49,13 @@ class Files:
         """
         text = os.fspath(path)
         as_text = isinstance(path, str)
-        if not PurePath(text).is_absolute() or "\n" in text:
+        there = Path(text)
+        if not there.is_absolute() or "\n" in text:
             return path
         if is_below(text, str(self.own)) or text == str(self.own):
-            there = Path(text)
             beside["files"] = [*beside.get("files", ()), *self._at(there)]
             self._is_shared = True
             return Made("file", (os.path.relpath(text, self.own), as_text))
-        there = Path(text)
         is_data = self._is_of_suite(text) and there.suffix != ".py" and there.is_file()
         if not is_data or there.is_symlink() or there.stat().st_size > MAX_FILE:
             return path
@@ -90,7 +90,7 @@ class Files:
                 continue
             if not path.is_file():
                 continue
-            state = _state_of(path)
+            state = state_of(path)
             if self._known.get(name) != state and state[1] <= MAX_FILE:
                 self._known[name] = state
                 found.append([name, path.read_bytes()])
@@ -114,9 +114,4 @@ class Files:
                 return
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-            self._known[name] = _state_of(path)
-
-
-def _state_of(path: Path) -> tuple[int, int]:
-    state = path.stat()
-    return state.st_mtime_ns, state.st_size
+            self._known[name] = state_of(path)

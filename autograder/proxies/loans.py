@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.api.objects import OF_TEST
+from autograder.api.objects import OF_TEST, loaded_class
 from autograder.api.values import Callback, Handle, Held, Value, leaves
 from autograder.proxies.files import is_below
 
@@ -107,7 +107,8 @@ class Loans:
     def lend_more(self, value: Value) -> None:
         """Lend what a function of the test returns to the question that had it called."""
         if self._open:
-            self._open[-1][0].update(leaf.number for leaf in leaves(value) if _is_loan(leaf))
+            lent, _ = self._open[-1]
+            lent.update(leaf.number for leaf in leaves(value) if type(leaf) is Callback)
 
     def close(self) -> None:
         """End the last question."""
@@ -220,16 +221,11 @@ class _Method:
         self.method = method
 
 
-def _is_loan(leaf: Value) -> bool:
-    return type(leaf) is Callback
-
-
 def _allowed(value: object) -> tuple[str, ...]:
     """Return what may be asked of an object of a library."""
     for path, names in _OF_LIBRARY:
-        module, _, name = path.rpartition(".")
-        cls = getattr(sys.modules.get(module), name, None)
-        if isinstance(cls, type) and isinstance(value, cls):
+        cls = loaded_class(path)
+        if cls is not None and isinstance(value, cls):
             return names
     return ("call",) if isinstance(value, _Method) else ()
 

@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from autograder.api.objects import PUBLIC_CLASSES, VERBS
+from autograder.api.objects import PUBLIC_CLASSES, VERBS, loaded_class
 from autograder.api.values import Held, Named
 from autograder.proxies.mirrors import Mirrored
 
@@ -29,14 +29,8 @@ _UNASKED = (
     *("__dict__", "__slots__", "__reduce__", "__reduce_ex__", "__getstate__", "__deepcopy__"),
     *("__copy__", "__await__", "__aiter__", "__signature__", "__fspath__", "__buffer__"),
     *("__parameters__", "__origin__", "__args__", "__attrs_attrs__", "__dataclass_fields__"),
-    *(
-        "_mock_name",
-        "_mock_methods",
-        "_fields",
-        "_pytestfixturefunction",
-        "__objclass__",
-        "__length_hint__",
-    ),
+    *("_mock_name", "_mock_methods", "_fields", "_pytestfixturefunction", "__objclass__"),
+    "__length_hint__",
 )
 
 
@@ -62,6 +56,12 @@ def proxy_of(held: Held, label: str, examiner: Asks) -> Proxy:
     object.__setattr__(found, "_held", held)
     object.__setattr__(found, "_label", label)
     object.__setattr__(found, "_examiner", examiner)
+    return found
+
+
+def examiner_of(proxy: object) -> Asks:
+    """Return who asks for a proxy."""
+    found: Asks = object.__getattribute__(proxy, "_examiner")
     return found
 
 
@@ -107,8 +107,7 @@ class Proxy:
 
     def __call__(self, /, *args: object, **kwargs: object) -> Any:
         """Call it there."""
-        label = object.__getattribute__(self, "_label")
-        return _asked(self, "call", label, *args, **kwargs)
+        return _asked(self, "call", label_of(self), *args, **kwargs)
 
     def __iter__(self) -> Iterator[Any]:
         found = _asked(self, "iter")
@@ -122,12 +121,12 @@ class Proxy:
     def __instancecheck__(self, other: object) -> bool:
         if type(other) is not Proxy and not isinstance(other, Mirrored):
             return False
-        return bool(object.__getattribute__(self, "_examiner").ask("isinstance", "", other, self))
+        return bool(examiner_of(self).ask("isinstance", "", other, self))
 
     def __subclasscheck__(self, other: object) -> bool:
         if type(other) is not Proxy:
             return False
-        return bool(object.__getattribute__(self, "_examiner").ask("issubclass", "", other, self))
+        return bool(examiner_of(self).ask("issubclass", "", other, self))
 
     def __exit__(self, *raised: object) -> Any:
         return _asked(self, "exit", "", raised[1] if len(raised) > 1 else None)
@@ -136,30 +135,24 @@ class Proxy:
         found: list[str] = _asked(self, "dir")
         return found
 
-    def __ipow__(self, other: object) -> Any:
-        return _asked(self, "ipow", "", other)
-
 
 def _asked(proxy: Proxy, verb: str, label: str = "", *args: object, **kwargs: object) -> Any:
-    examiner: Asks = object.__getattribute__(proxy, "_examiner")
-    return examiner.ask(verb, label, proxy, *args, **kwargs)
+    return examiner_of(proxy).ask(verb, label, proxy, *args, **kwargs)
 
 
 _ONE = "len str repr bool float int complex bytes hash abs index neg pos invert enter"
 _MORE = (
     "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift eq ne lt le gt ge "
-    "getitem setitem delitem contains iadd isub imul itruediv ifloordiv imod imatmul iand ior ixor "
-    "round divmod format reversed"
+    "getitem setitem delitem contains iadd isub imul ipow itruediv ifloordiv imod imatmul iand ior "
+    "ixor round divmod format reversed"
 )
 _REFLECTED = "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift divmod"
 
 
 def _method(verb: str, reflected: bool = False) -> Callable[..., Any]:
     def method(self: Proxy, *args: object) -> Any:
-        examiner: Asks = object.__getattribute__(self, "_examiner")
-        if reflected:
-            return examiner.ask(verb, "", *args, self)
-        return examiner.ask(verb, "", self, *args)
+        operands = (*args, self) if reflected else (self, *args)
+        return examiner_of(self).ask(verb, "", *operands)
 
     return method
 
@@ -180,12 +173,7 @@ def _stand_in(held: Held) -> type:
     paths = tuple(path for path in PUBLIC_CLASSES if path in claimed)
     key = held.name, paths
     if key not in _STAND_INS:
-        bases = []
-        for path in paths:
-            module, _, name = path.rpartition(".")
-            found = getattr(sys.modules.get(module), name, None)
-            if isinstance(found, type):
-                bases.append(found)
+        bases = [found for path in paths if (found := loaded_class(path)) is not None]
         name = held.name or ("type" if held.words == "a class" else "object")
         with contextlib.suppress(Exception):
             _STAND_INS[key] = types.new_class(name, tuple(bases))
@@ -194,17 +182,15 @@ def _stand_in(held: Held) -> type:
     return _STAND_INS[key]
 
 
+# What a `class` statement adds by itself.
+_OF_STATEMENT = ("__classcell__", "__module__", "__qualname__", "__doc__", "__firstlineno__")
+
+
 def extended(name: str, bases: Sequence[Any], namespace: Mapping[str, Any]) -> Any:
     """Make a class of the test's in the component's process; its functions stay the test's."""
     base = next(base for base in bases if type(base) is Proxy)
-    examiner: Asks = object.__getattribute__(base, "_examiner")
-    kept = {}
-    for key, value in namespace.items():
-        if key in ("__classcell__", "__module__", "__qualname__", "__doc__", "__firstlineno__"):
-            continue
-        kept[key] = value
-    # The class has what it was given as long as it is asked.
-    made = examiner.ask("subclass", name, name, tuple(bases), kept)
+    kept = {key: value for key, value in namespace.items() if key not in _OF_STATEMENT}
+    made = examiner_of(base).ask("subclass", name, name, tuple(bases), kept)
     if "__classcell__" in namespace:
         namespace["__classcell__"].cell_contents = made
     return made
@@ -219,12 +205,7 @@ class _Super:
     def __getattribute__(self, name: str) -> Any:
         cls = object.__getattribute__(self, "_cls")
         owner = object.__getattribute__(self, "_owner")
-        return _asked_super(cls, owner, name)
-
-
-def _asked_super(cls: Proxy, owner: object, name: str) -> Any:
-    examiner: Asks = object.__getattribute__(cls, "_examiner")
-    return examiner.ask("super", name, cls, owner, name)
+        return examiner_of(cls).ask("super", name, cls, owner, name)
 
 
 def super_of_suite(*args: Any) -> Any:
@@ -264,7 +245,7 @@ class ProxyModule(types.ModuleType):
         object.__setattr__(self, "__path__", [])
 
     def __getattr__(self, name: str) -> Any:
-        examiner: Asks = object.__getattribute__(self, "_examiner")
+        examiner = examiner_of(self)
         if name == "__all__":
             return [found for found in examiner.ask("dir", "", self) if not found.startswith("_")]
         if name.startswith("__") and name != "__doc__":
@@ -275,5 +256,4 @@ class ProxyModule(types.ModuleType):
         if name.startswith("__") or isinstance(value, types.ModuleType):
             object.__setattr__(self, name, value)
             return
-        examiner: Asks = object.__getattribute__(self, "_examiner")
-        examiner.ask("setattr", name, self, name, value)
+        examiner_of(self).ask("setattr", name, self, name, value)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.api.lazy import loaded, torch
-from autograder.api.objects import rewrite
+from autograder.api.lazy import torch
+from autograder.api.objects import is_tensor, rewrite
 from autograder.api.values import Tracked, Value, plain_tensor
 
 # References that the table and the call itself have.
@@ -133,13 +133,9 @@ def write_back(there: Any, now: Any) -> None:
     elif isinstance(there, np.ndarray) and isinstance(now, np.ndarray):
         if there.shape == now.shape and there.dtype == now.dtype:
             there[...] = now
-    elif _is_tensor(there) and _is_tensor(now) and there.shape == now.shape:
+    elif is_tensor(there) and is_tensor(now) and there.shape == now.shape:
         with torch.no_grad():
             there.copy_(now)
-
-
-def _is_tensor(value: object) -> bool:
-    return loaded() and isinstance(value, torch.Tensor)
 
 
 def with_graph(numbers: Any, backward: Callable[[Any], list[Any]], sources: list[Any]) -> Any:

@@ -11,7 +11,7 @@ import pytest
 from autograder.api.criterion import Criterion
 from autograder.api.executor import describe
 from autograder.api.unwritten import raised_by_stub
-from autograder.api.wording import error_words, import_words
+from autograder.api.wording import error_words, first_cause, import_words
 from autograder.student.local import student_lines
 from autograder.student.watch import Timeout
 from autograder.text import clean
@@ -56,9 +56,7 @@ class OrdinaryTests:
 
     def unread(self, report: Any) -> str:
         """Say in a sentence why a test file cannot be collected: what it imports is not right."""
-        error: BaseException = report.call.excinfo.value
-        while error.__cause__ is not None:
-            error = error.__cause__
+        error = first_cause(report.call.excinfo.value)
         found = describe(error, "import", str(self._folder), self._stubs)
         is_own = bool(found.file) and (self._folder / found.file).is_file()
         return error_words(found) if is_own else import_words(error)

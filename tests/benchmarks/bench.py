@@ -28,6 +28,8 @@ from typing import Any
 
 import torch
 
+from autograder.api.messages import Reply, Request
+from autograder.api.operations import Ask
 from autograder.api.values import Held
 from autograder.assignment import load_assignment
 from autograder.authoring.wrong_variants import read_variants
@@ -38,7 +40,7 @@ from autograder.judge.collection import collect
 from autograder.judge.misconceptions import Misconception, read, together
 from autograder.judge.ordinary import run_tests
 from autograder.judge.ordinary_suite import place_of
-from autograder.proxies.examiner import Rights
+from autograder.proxies.examiner import Rights, rights_of
 from autograder.results import SubmissionResult
 from autograder.sandbox import handle, host
 
@@ -165,7 +167,11 @@ def bench_questions(folder: Path, calls: int) -> float:
     test.write_text(_LOOP.format(calls=calls))
     assignment = load_assignment(folder, "loop")
     where = place_of(assignment, True, [])
-    rights = Rights({"call f": [1], "getattr f": [Held("a function", "", 1)]})
+    right = [("call", "f", number + 1) for number in range(calls)]
+    right.append(("getattr", "f", Held("a function", "", 1)))
+    rights = Rights(
+        rights_of([(Request([Ask(f"{v} {f}", v)]), Reply(value=value)) for v, f, value in right])
+    )
     with contextlib.closing(reference_module.ReferenceProcess(assignment, "loop")) as solution:
         start = time.perf_counter()
         report = run_tests(where, [str(test)], solution.perform, rights, cpu_s=60.0)

@@ -89,6 +89,9 @@ def test_long():
 '''
 
 
+ONE = "from words import longest\n\n\ndef test_one():\n    assert longest('a') == 'a'\n"
+
+
 def write(
     root: Path, public: str = PUBLIC, hidden: str = HIDDEN, points: str = "10", more: str = ""
 ) -> Assignment:
@@ -127,7 +130,7 @@ def test_shares_that_do_not_come_out_even_add_up(tmp_path: Path) -> None:
     criteria = collected(write(tmp_path, points="2", hidden=HIDDEN)).criteria["words"]
     assert round(sum(c.points for c in criteria), 10) == 2
     assert {c.points for c in criteria} == {0.25, 1.0}
-    third = write(tmp_path / "third", hidden="def test_one():\n    assert True\n" * 1, points="1")
+    third = write(tmp_path / "third", hidden=ONE, points="1")
     criteria = collected(third).criteria["words"]
     assert round(sum(c.points for c in criteria), 10) == 1
 

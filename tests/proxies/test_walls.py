@@ -490,3 +490,13 @@ def test_a_component_that_calls_back_for_ever_ends_the_case(tmp_path: Path) -> N
     with pytest.raises(Ended):
         mine[0].ask("call", "f", again)
     assert "deep" in str(mine[0].refused)
+
+
+def test_many_answers_are_looked_through_once() -> None:
+    asked = [
+        (Request([Ask("call f", "call", (Handle(1), n))]), Reply(value=n)) for n in range(2000)
+    ]
+    mixed = [(Request([Ask("call f", "call", ())]), Reply(value=[1.5, "a", {2: None}]))]
+    kinds = rights_of([*asked, *mixed])["call f"]
+    # The first answer, and one of each kind.
+    assert kinds == [0, 0, 1.5, "a", None]
