@@ -10,7 +10,7 @@ import sys
 import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -53,10 +53,11 @@ class ComponentSpec(Strict):
     """One component and what it is worth.
 
     Attributes:
-        name: also that of its file.
+        name: also that of its file, or of its folder.
         points: what it is worth.
         uses: components before it that it may import.
         program: whether it is run as a program, and not imported.
+        package: whether it is a folder of modules with an `__init__.py`, and no single file.
         tests: the names of its files of ordinary tests, where they do not name it.
         limits: the assignment's, with what is said here for this component alone.
         rules: the assignment's, likewise.
@@ -66,9 +67,15 @@ class ComponentSpec(Strict):
     points: Annotated[Decimal, BeforeValidator(number), Field(gt=0, le=10_000)]
     uses: tuple[str, ...] = ()
     program: StrictBool = False
+    package: StrictBool = False
     tests: tuple[str, ...] = ()
     limits: Limits = Limits()
     rules: Forbidden = Forbidden()
+
+    @property
+    def file(self) -> str:
+        """The file that is run when it is imported, by its path in a submission."""
+        return f"{self.name}/__init__.py" if self.package else f"{self.name}.py"
 
     @field_validator("name")
     @classmethod
@@ -215,9 +222,20 @@ class Assignment:
 
     def stubs(self) -> dict[str, str]:
         """Return the texts of the stubs, by file: those in `fresh`, else those that are there."""
-        paths = [self.public / f"{component}.py" for component in self.totals]
-        there = {path.name: path.read_text(encoding="utf-8") for path in paths if path.is_file()}
+        there = {
+            name: path.read_text(encoding="utf-8")
+            for component in self.totals
+            for name, path in self.files_of(component, self.public).items()
+        }
         return {**there, **self.fresh}
+
+    def files_of(self, component: str, folder: Path) -> dict[str, Path]:
+        """Return the files of a component that are there below a folder, by relative path."""
+        spec = self.component(component)
+        paths = (folder / component).rglob("*.py") if spec.package else [folder / spec.file]
+        return {
+            path.relative_to(folder).as_posix(): path for path in sorted(paths) if path.is_file()
+        }
 
     def stand_in(self, component: str) -> Path:
         """The file that takes a component's place when others are graded.
@@ -336,7 +354,15 @@ def load_assignment(root: Path, name: str) -> Assignment:
     named = (found.name, found.title, found.seed, found.components, found.packages)
     longest = max(spec.limits.component_wall_s for spec in found.components)
     wall_s = found.limits.submission_wall_s or 2.5 * longest
-    return Assignment(root.resolve(), *named, wall_s, found.feedback)
+    loaded = Assignment(root.resolve(), *named, wall_s, found.feedback)
+    return replace(loaded, components=tuple(_as_it_lies(spec, loaded) for spec in found.components))
+
+
+def _as_it_lies(spec: ComponentSpec, assignment: Assignment) -> ComponentSpec:
+    """Return a component as a package where that is what lies there."""
+    folders = [folder / spec.name for folder in (assignment.public, assignment.secret)]
+    is_package = any((folder / "__init__.py").is_file() for folder in folders)
+    return spec.model_copy(update={"package": True}) if is_package else spec
 
 
 def _with_names(said: str, tables: dict[str, Any]) -> str:

@@ -46,34 +46,39 @@ def texts_of(assignment: Assignment) -> Iterator[Text]:
             if module := _read(path):
                 yield Text(where, f"the text of {where}, which the handout gives", module)
     pages = {path.name: path.read_text("utf-8", "replace") for path in assignment.handouts()}
-    for name in assignment.totals:
-        if stub := _stub(assignment, name):
-            pages[f"{name}.py"] = "\n".join(_docstrings(stub))
+    for file, stub in _stubs(assignment).items():
+        pages[file] = "\n".join(_docstrings(stub))
     for where, page in pages.items():
         for block in code_in(page):
             if module := module_of(block):
                 yield Text(where, f"a block of code in {where}, which the handout gives", module)
 
 
-def open_names(assignment: Assignment, component: str) -> list[str]:
-    """Return the public names that students have to define: their stub does not do it."""
-    solution = _read(assignment.secret / f"{component}.py")
-    stub = _stub(assignment, component)
-    if solution is None:
-        return []
-    done = {} if stub is None else stub.definitions
-    return [
-        name
-        for name, node in solution.definitions.items()
-        if not name.startswith("_") and (name not in done or ast.dump(done[name]) != ast.dump(node))
-    ]
+def open_names(assignment: Assignment, component: str) -> dict[str, list[str]]:
+    """Return the public names that students have to define, as their stubs do not, by file."""
+    stubs = _stubs(assignment)
+    found: dict[str, list[str]] = {}
+    for file, path in assignment.files_of(component, assignment.secret).items():
+        solution = _read(path)
+        done = stubs[file].definitions if file in stubs else {}
+        found[file] = [
+            name
+            for name, node in ({} if solution is None else solution.definitions).items()
+            if not name.startswith("_")
+            and (name not in done or ast.dump(done[name]) != ast.dump(node))
+        ]
+    return found
 
 
 def given_by(assignment: Assignment, released: bool = False) -> Given:
     """Return what is recognised as given; with `released`, of what is in a release alone."""
-    names = {name: open_names(assignment, name) for name in assignment.totals}
-    stubs = filter(None, (_stub(assignment, name) for name in assignment.totals))
+    names = {
+        file.removesuffix(".py"): found
+        for component in assignment.totals
+        for file, found in open_names(assignment, component).items()
+    }
     # What a stub holds is there to be kept.
+    stubs = _stubs(assignment).values()
     kept = {stub.form(name) for stub in stubs for name in (*stub.definitions, WHOLE)}
     forms: dict[str, str] = {}
     for text in texts_of(assignment):
@@ -89,8 +94,9 @@ def _read(path: Path) -> Module | None:
     return module_of(path.read_bytes()) if path.is_file() else None
 
 
-def _stub(assignment: Assignment, component: str) -> Module | None:
-    return module_of(assignment.stubs().get(f"{component}.py", ""))
+def _stubs(assignment: Assignment) -> dict[str, Module]:
+    read = {file: module_of(text) for file, text in assignment.stubs().items()}
+    return {file: module for file, module in read.items() if module is not None}
 
 
 def _docstrings(module: Module) -> Iterator[str]:

@@ -12,6 +12,7 @@ import builtins
 import collections
 import contextlib
 import importlib
+import importlib.util
 import io
 import operator
 import os
@@ -23,6 +24,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path, PurePath
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -103,6 +105,19 @@ def _subclass(name: str, bases: tuple[type, ...], attributes: Mapping[str, Any])
     return type(name, bases, dict(attributes))
 
 
+def _attribute(owner: Any, name: str) -> Any:
+    """Return an attribute; of a package also a module in it that nobody has imported yet."""
+    try:
+        return getattr(owner, name)
+    except AttributeError:
+        if not isinstance(owner, ModuleType) or not hasattr(owner, "__path__"):
+            raise
+        inner = f"{owner.__name__}.{name}"
+        if importlib.util.find_spec(inner) is None:
+            raise
+        return importlib.import_module(inner)
+
+
 def _public_names(thing: Any) -> list[str]:
     return [name for name in dir(thing) if isinstance(name, str)]
 
@@ -110,7 +125,7 @@ def _public_names(thing: Any) -> list[str]:
 # What can be asked. Nothing else is: a verb is no name that is looked up.
 VERBS: Mapping[str, Callable[..., Any]] = {
     "call": operator.call,
-    "getattr": getattr,
+    "getattr": _attribute,
     "setattr": setattr,
     "delattr": delattr,
     "super": lambda cls, owner, name: getattr(super(cls, owner), name),

@@ -31,14 +31,15 @@ def raised_by_stub(error: BaseException, folder: str, stubs: Mapping[str, str]) 
     if frame is None:
         return False
     file, function = Path(frame.f_code.co_filename), frame.f_code.co_qualname
-    if str(file.parent) != folder or file.name not in stubs:
+    name = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else ""
+    if name not in stubs:
         return False
     try:
         written = bodies(file.read_bytes()).get(function, [])
     except (OSError, SyntaxError, ValueError):
         # The file was changed after its import.
         return False
-    return bool(written) and set(written) <= set(bodies(stubs[file.name]).get(function, []))
+    return bool(written) and set(written) <= set(bodies(stubs[name]).get(function, []))
 
 
 def _raising(traceback: TracebackType | None) -> FrameType | None:

@@ -23,6 +23,7 @@ from autograder.grading.messages import Answer, Explained, ExplainJob, Fault, Gr
 from autograder.grading.workers import CannotGrade, Tell, Worker, WorkerLost, unheard
 from autograder.reports.terminal import Printer
 from autograder.results import ComponentResult, SubmissionResult
+from autograder.rules.files import is_of
 from autograder.sandbox.scratch import temporary_folder
 from autograder.text import clean
 
@@ -79,10 +80,9 @@ def check(
     names = [component] if component else names
     solutions = modules_in(assignment.secret)
     for name in names:
-        if f"{name}.py" not in solutions:
-            raise UsageError(
-                f"there is no solution {assignment.secret / f'{name}.py'}: write it first"
-            )
+        file = assignment.component(name).file
+        if file not in solutions:
+            raise UsageError(f"there is no solution {assignment.secret / file}: write it first")
     fresh, faults = _stubs(assignment, names)
     stubs = {file: text.encode() + _TOUCHED for file, text in fresh.items()}
     others, _ = _stubs(assignment, [name for name in assignment.totals if name not in names])
@@ -90,7 +90,9 @@ def check(
     assignment = replace(assignment, fresh={**others, **fresh})
     # A stub may import other components when it is read; alone it would be an import error.
     uses = {used for spec in assignment.components if spec.name in names for used in spec.uses}
-    beside = {file: text for file, text in solutions.items() if Path(file).stem in uses}
+    beside = {
+        file: text for file, text in solutions.items() if any(is_of(file, name) for name in uses)
+    }
     worker = worker or Worker(assignment, sandbox, checking=component)
     with temporary_folder() as folder:
         trial = _Trial(worker, assignment.suite_hash(), dict(assignment.fresh), folder)
@@ -125,7 +127,7 @@ def check(
     found.elsewhere |= {name: words for name, words in losses.items() if name not in found.lost}
     found.faults += [*faults, *worker.ready.faults]
     found.notes += worker.ready.notes
-    made = [name for name in names if f"{name}.py" in stubs]
+    made = [name for name in names if any(is_of(file, name) for file in stubs)]
     found.faults += _of_stubs({name: found.stub[name] for name in made})
     left = sum(1 for _ in unfilled(assignment))
     if left:
@@ -143,10 +145,11 @@ def check(
 
 def _stubs(assignment: Assignment, names: Iterable[str]) -> tuple[dict[str, str], list[str]]:
     """Return the stubs by file name, and why others cannot be made."""
-    stubs, faults = {}, []
+    stubs: dict[str, str] = {}
+    faults: list[str] = []
     for name in names:
         try:
-            stubs[f"{name}.py"] = stub_of(assignment, name)
+            stubs |= stub_of(assignment, name)
         except UsageError as error:
             faults.append(f"no stub can be made: {error}")
     return stubs, faults

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder import private
+from autograder.assignment import GIVEN, NOT_DECIDING
 from autograder.errors import UsageError
 from autograder.project import FOLDERS
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     import jinja2
 
 _SUFFIX = ".jinja"
+# Folders of an assignment that hold no code of a component's.
+_OF_ASSIGNMENTS = (*GIVEN, *NOT_DECIDING, "tests", "stand_ins", "misconceptions")
 
 
 def must_be_new(folder: Path, repair: str) -> None:
@@ -34,9 +37,16 @@ def must_be_new(folder: Path, repair: str) -> None:
 
 
 def modules_in(folder: Path) -> dict[str, bytes]:
-    """Return the Python files of a folder by name; none where there is no folder."""
-    files = sorted(folder.glob("*.py")) if folder.is_dir() else []
-    return {path.name: path.read_bytes() for path in files}
+    """Return the Python files of a folder, and of packages in it; none where there is no folder."""
+    packages = [path.parent for path in sorted(folder.glob("*/__init__.py"))]
+    inner = [
+        path
+        for package in packages
+        if package.name not in _OF_ASSIGNMENTS
+        for path in sorted(package.rglob("*.py"))
+    ]
+    files = [*sorted(folder.glob("*.py")), *inner]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -41,16 +41,18 @@ def submissions(assignment: Assignment, only: Collection[str] = ()) -> Iterator[
     """Yield all released text in every place that it fits; of the components in `only`, if any."""
     solutions = modules_in(assignment.secret)
     wanted = {
-        spec: (module, open_names(assignment, spec.name))
+        file: (spec, module, names)
         for spec in assignment.components
-        if (not only or spec.name in only)
-        and (module := module_of(solutions[f"{spec.name}.py"])) is not None
+        if not only or spec.name in only
+        for file, names in open_names(assignment, spec.name).items()
+        if (module := module_of(solutions[file])) is not None
     }
     for text in texts_of(assignment):
         if text.released:
             for words, found in _ways(text, wanted):
-                files = {f"{name}.py": source.encode() for name, source in found.items()}
-                yield Pasted(f"{text.where}: {words}", tuple(found), {**solutions, **files})
+                files = {file: source.encode() for file, source in found.items()}
+                components = dict.fromkeys(wanted[file][0].name for file in found)
+                yield Pasted(f"{text.where}: {words}", tuple(components), {**solutions, **files})
 
 
 def faults_of(assignment: Assignment, results: Mapping[str, SubmissionResult]) -> list[str]:
@@ -81,13 +83,13 @@ def _repair(assignment: Assignment, where: str) -> str:
 
 
 def _ways(
-    text: Text, wanted: Mapping[ComponentSpec, tuple[Module, list[str]]]
+    text: Text, wanted: Mapping[str, tuple[ComponentSpec, Module, list[str]]]
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield ways to hand a text in: words, and what each component is then."""
+    """Yield ways to hand a text in: words, and what each file is then."""
     module = text.module
     whole = {
-        spec.name: found
-        for spec, (_, names) in wanted.items()
+        file: found
+        for file, (_, _, names) in wanted.items()
         if (found := [name for name in names if name in module.definitions])
     }
     if whole:
@@ -100,14 +102,14 @@ def _ways(
         if text.where.startswith("tests/") and _OF_TESTS & _parameters(node):
             continue
         places = {
-            spec.name: fitting
-            for spec, (solution, names) in wanted.items()
+            file: fitting
+            for file, (spec, solution, names) in wanted.items()
             if not spec.program
             and (fitting := [n for n in names if _fits(node, solution.definitions[n])])
         }
         renamed = {
-            component: _source(text, [name], others)
-            for component, fitting in places.items()
+            file: _source(text, [name], others)
+            for file, fitting in places.items()
             if (others := [one for one in fitting if one != name])
         }
         if renamed:
@@ -117,8 +119,8 @@ def _ways(
             yield (
                 f"{name} imported",
                 {
-                    component: "".join(f"from {place} import {name} as {n}\n" for n in fitting)
-                    for component, fitting in places.items()
+                    file: "".join(f"from {place} import {name} as {n}\n" for n in fitting)
+                    for file, fitting in places.items()
                 },
             )
 

@@ -50,7 +50,11 @@ def release(
         UsageError: `out` cannot take them, or a stub, the handout or the workbook is missing.
     """
     must_be_new(out, "give --out a new folder")
-    stubs = [f"{component}.py" for component in assignment.totals]
+    stubs = [
+        file
+        for spec in assignment.components
+        for file in (assignment.files_of(spec.name, assignment.public) or [spec.file])
+    ]
     for source in (assignment.public / name for name in ("README.md", *stubs)):
         if not source.is_file():
             raise UsageError(f"there is no {source}, which every release needs")
@@ -105,7 +109,11 @@ def write_solutions(assignment: Assignment, out: Path) -> list[str]:
     """
     must_be_new(out, "give --out a new folder")
     must_be_filled_in(assignment)
-    texts = {f"{name}.py": model_solution(assignment, name) for name in assignment.totals}
+    texts = {
+        file: text
+        for name in assignment.totals
+        for file, text in model_solution(assignment, name).items()
+    }
     if answers := workbook.model_answers(assignment):
         texts["answers.md"] = f"{answers}\n"
     with whole(out) as made:

@@ -15,6 +15,7 @@ from autograder.authoring.mutants import Mutant, marks_of, mutants_of, sampled
 from autograder.authoring.wrong_variants import read_bases, read_variants
 from autograder.errors import UsageError
 from autograder.judge.misconceptions import Misconception, read, together
+from autograder.rules.files import is_of
 
 # The kinds that should keep every point.
 RIGHT: tuple[Kind, ...] = ("solution", "stand-in", "right")
@@ -78,16 +79,17 @@ def rows_of(
             raise UsageError(f"{assignment.name} has no component {name!r}; it has: {known}")
     solutions = modules_in(assignment.secret)
     for name in assignment.totals:
-        if f"{name}.py" not in solutions:
-            raise UsageError(f"there is no solution {assignment.secret / name}.py")
+        if (file := assignment.component(name).file) not in solutions:
+            raise UsageError(f"there is no solution {assignment.secret / file}")
     only = tuple(dict.fromkeys(components))
     if kinds and "mutant" not in kinds:
         mutants = 0
     rows = [replace(row, only=only) for row in _whole_rows(assignment, solutions, quick)]
     rows += given_rows(assignment, only)
-    needed = {f"{used}.py" for spec in assignment.components for used in spec.uses}
+    needed = {used for spec in assignment.components for used in spec.uses}
     for name in only or assignment.totals:
-        used = {file: solutions[file] for file in needed if file != f"{name}.py"}
+        others = needed - {name}
+        used = {f: data for f, data in solutions.items() if any(is_of(f, one) for one in others)}
         variants = read_variants(assignment, name)
         mistakes = {n: one for n, one in read(assignment, name).items() if not one.in_branch}
         if mistakes:
@@ -112,7 +114,7 @@ def rows_of(
             files = {**used, f"{name}.py": variant.source}
             row = Row(row_id, "wrong", files, name, variant.expected, variant.either, only=(name,))
             rows.append(row)
-        if mutants != 0:
+        if mutants != 0 and not assignment.component(name).package:
             rows += _mutant_rows(assignment, name, solutions, used, mutants)
     return [row for row in rows if not kinds or row.kind in kinds or row.kind == "solution"]
 

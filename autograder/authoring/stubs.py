@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.assignment import Assignment
@@ -44,30 +45,55 @@ def make_stub(solution: str, name: str) -> str:
     return without_marks("\n".join(lines) + "\n", name)
 
 
-def model_solution(assignment: Assignment, component: str) -> str:
-    """Return a component's solution as students read it: no markers, no marks of mutants.
+def model_solution(assignment: Assignment, component: str) -> dict[str, str]:
+    """Return a component's solution as students read it, by file: without any marks.
 
     Raises:
         UsageError: there is no solution.
     """
-    lines = _solution(assignment, component).splitlines()
-    text = "\n".join(line for line in lines if line.strip() not in (_BEGIN, _END))
-    return without_marks(f"{text}\n", f"{component}.py")
+    return {
+        file: without_marks(_without_markers(text), file)
+        for file, text in _solution(assignment, component).items()
+    }
 
 
-def stub_of(assignment: Assignment, component: str) -> str:
-    """Return the stub that a component's solution gives.
+def _without_markers(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip() not in (_BEGIN, _END)]
+    return "\n".join(lines) + "\n"
+
+
+def stub_of(assignment: Assignment, component: str) -> dict[str, str]:
+    """Return the stub that a component's solution gives, by file.
+
+    In a package a file without a region is given as it is.
 
     Raises:
         UsageError: there is no solution, or its regions are no pairs of markers.
     """
-    return make_stub(_solution(assignment, component), f"{component}.py")
+    texts = _solution(assignment, component)
+    given = {
+        file
+        for file, text in texts.items()
+        if file != f"{component}.py" and _BEGIN not in text and _END not in text
+    }
+    if given == texts.keys():
+        raise UsageError(f"{component}: none of its files has a {_BEGIN!r} region")
+    return {
+        file: without_marks(text, file) if file in given else make_stub(text, file)
+        for file, text in texts.items()
+    }
 
 
-def _solution(assignment: Assignment, component: str) -> str:
-    path = assignment.secret / f"{component}.py"
-    if not path.is_file():
-        raise UsageError(f"there is no solution {path}")
+def _solution(assignment: Assignment, component: str) -> dict[str, str]:
+    paths = assignment.files_of(component, assignment.secret)
+    if not paths:
+        raise UsageError(
+            f"there is no solution {assignment.secret / assignment.component(component).file}"
+        )
+    return {file: _python(path) for file, path in paths.items()}
+
+
+def _python(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8")
         ast.parse(text)
@@ -84,26 +110,27 @@ def drifted(assignment: Assignment, components: Iterable[str] = ()) -> list[str]
     By default all components are looked at.
     """
     found = []
+    there = replace(assignment, fresh={}).stubs()
     for component in components or assignment.totals:
-        path = assignment.public / f"{component}.py"
-        text = stub_of(assignment, component)
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            found.append(path.name)
+        stub = stub_of(assignment, component)
+        found += [file for file, text in stub.items() if there.get(file) != text]
     return found
 
 
 def write(assignment: Assignment) -> list[str]:
     """Write the stubs that have drifted and return their names."""
     changed = drifted(assignment)
-    for name in changed:
-        text = stub_of(assignment, name.removesuffix(".py"))
-        (assignment.public / name).write_text(text, encoding="utf-8")
+    for component in assignment.totals:
+        for file, text in stub_of(assignment, component).items():
+            if file in changed:
+                (assignment.public / file).parent.mkdir(parents=True, exist_ok=True)
+                (assignment.public / file).write_text(text, encoding="utf-8")
     return changed
 
 
 def unfilled(assignment: Assignment) -> Iterator[tuple[Path, int]]:
     """Yield every file and line that is still to be filled in; stubs follow their solutions."""
-    stubs = {assignment.public / f"{component}.py" for component in assignment.totals}
+    stubs = {assignment.public / file for file in assignment.stubs()}
     for folder in (assignment.secret, assignment.public):
         for path in sorted(folder.rglob("*")):
             if path.suffix not in _MARKED or path in stubs or not path.is_file():

@@ -51,21 +51,25 @@ def submissions(
     """Yield the name and the files of every trivial submission; of some, if `few` are enough."""
     raised, answers = (FEW_RAISED, FEW_ANSWERS) if few else (RAISED, ANSWERS)
     solutions = {
-        spec: (assignment.secret / f"{spec.name}.py").read_text(encoding="utf-8")
+        file: (spec, path.read_text(encoding="utf-8"))
         for spec in assignment.components
+        for file, path in assignment.files_of(spec.name, assignment.secret).items()
     }
     ways = {f"raises {kind}": f"throw({kind})" for kind in raised}
     ways |= {f"returns {name}": ANSWERS[name] for name in answers}
     for name, expression in ways.items():
         files = {}
-        for spec, solution in solutions.items():
+        for file, (spec, solution) in solutions.items():
             bare = bool({"torch", "numpy"}.intersection(spec.rules.modules))
-            source = without_work(solution, expression, program=spec.program, bare=bare)
-            files[f"{spec.name}.py"] = source.encode()
+            source = solution
+            # A file of a package that only gathers names keeps them.
+            if not spec.package or _public(ast.parse(solution)):
+                source = without_work(solution, expression, program=spec.program, bare=bare)
+            files[file] = source.encode()
         yield name, files
     modules = {
-        f"{spec.name}.py": solution
-        for spec, solution in solutions.items()
+        file: solution
+        for file, (spec, solution) in solutions.items()
         if not spec.program and _modules(solution)
     }
     if modules:

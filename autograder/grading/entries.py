@@ -92,9 +92,10 @@ def discover(
         alone = "; with --one it is graded by itself" if batch.exists() else ""
         raise UsageError(f"{batch} {what}: {_WANTED}{alone}")
     for component in components:
-        if (batch / f"{component}.py").is_file():
+        if _holds(batch, component):
             raise UsageError(
-                f"{batch} holds {component}.py, so it is one submission and no batch: to grade it, "
+                f"{batch} holds {component}{'' if (batch / component).is_dir() else '.py'}, so it "
+                "is one submission and no batch: to grade it, "
                 f"type `autograder grade {batch} --one --assignment {assignment}`"
             )
     seen = [p for p in sorted(batch.iterdir()) if not p.name.startswith((".", "__MACOSX"))]
@@ -150,10 +151,9 @@ def single(path: Path, assignment: str, components: Collection[str]) -> Entry:
     if not path.is_symlink() and not path.exists():
         raise UsageError(f"{path} does not exist: give the folder or archive of one submission")
     within = submission_in(path, assignment)
-    files = [f"{component}.py" for component in components]
-    if within.is_dir() and not any((within / file).exists() for file in files):
+    if within.is_dir() and not any(_holds(within, component) for component in components):
         inner = [f for f in sorted(within.iterdir()) if f.is_dir() or is_archive(f.name)]
-        if any((folder / file).is_file() for folder in inner for file in files):
+        if any(_holds(folder, component) for folder in inner for component in components):
             raise UsageError(
                 f"{path} holds submissions, {inner[0].name} among them: leave out --one to grade "
                 "all, or give one of them"
@@ -166,14 +166,13 @@ def _wrapped(path: Path, assignment: str, components: Collection[str]) -> str:
     """Return the name of a submission in a folder that holds several, or nothing."""
     if path.is_symlink() or not path.is_dir() or (path / assignment).is_dir():
         return ""
-    files = {f"{component}.py" for component in components}
 
     def holds(folder: Path) -> bool:
         within = submission_in(folder, assignment)
-        return within.is_dir() and any((within / file).is_file() for file in files)
+        return within.is_dir() and any(_holds(within, component) for component in components)
 
     inner = sorted(path.iterdir())
-    if any(file.name in files for file in inner):
+    if any(_holds(path, component) for component in components):
         return ""
     found = [f for f in inner if is_archive(f.name) or (not f.is_symlink() and holds(f))]
     return found[0].name if len(found) > 1 else ""
@@ -191,9 +190,17 @@ def submission_in(path: Path, assignment: str) -> Path:
     # A link could lead to the reference, or to a neighbour's work; intake refuses it.
     if path.is_symlink():
         return path
-    if inner.is_dir() and not inner.is_symlink() and not any(path.glob("*.py")):
-        return inner
-    return path
+    # A package of the assignment's name is no such folder.
+    is_package = (inner / "__init__.py").is_file()
+    if is_package or not inner.is_dir() or inner.is_symlink() or any(path.glob("*.py")):
+        return path
+    return inner
+
+
+def _holds(folder: Path, component: str) -> bool:
+    """Return whether a component lies in a folder, as a file or as a package."""
+    files = (f"{component}.py", f"{component}/__init__.py")
+    return any((folder / file).is_file() for file in files)
 
 
 def _id_of(path: Path) -> str:

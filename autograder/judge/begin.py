@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from autograder.assignment import Assignment
 from autograder.grading.messages import GradeJob, Job, Marked, Unchanged
 from autograder.judge.intake import Rejected, digest
 from autograder.judge.limited import take_in_limited
 from autograder.judge.slips import Taken
 from autograder.results import Graded, SubmissionResult
+from autograder.rules.files import is_of
 from autograder.sandbox.packages import versions
 
 
@@ -29,7 +32,22 @@ def taken_for(assignment: Assignment, job: Job) -> Taken:
         Rejected: it cannot be taken in.
     """
     found = take_in_limited(job.place, list(assignment.totals))
-    return found if job.remarks is None else Taken(found.files, job.remarks)
+    files = {**_not_handed_in(assignment, found.files), **found.files}
+    return Taken(files, found.remarks if job.remarks is None else job.remarks)
+
+
+def _not_handed_in(assignment: Assignment, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files of a package as they were given, where only others of it were handed in."""
+    packages = [
+        spec.name
+        for spec in assignment.components
+        if spec.package and any(is_of(file, spec.name) for file in files)
+    ]
+    return {
+        file: text.encode()
+        for file, text in assignment.stubs().items()
+        if any(is_of(file, name) for name in packages)
+    }
 
 
 def begin(

@@ -153,7 +153,7 @@ class ComponentRun:
             stubs=self.judge.stubs,
         )
         claims = Claims(
-            {Path(name).name: len(text.splitlines()) + 1 for name, text in self.files.items()},
+            _lines_of(self.files),
             files_of(other for other in assignment.totals if other != spec.name),
             profile.rules.names,
         )
@@ -350,3 +350,12 @@ def counted(attempts: Sequence[Attempt]) -> list[Attempt]:
 def _withheld(attempt: Attempt) -> Attempt:
     outcome = "failed" if attempt.outcome == "passed" else attempt.outcome
     return replace(attempt, outcome=outcome, passed=0, facts=[*attempt.facts, COUNTS_LATER])
+
+
+def _lines_of(files: Mapping[str, bytes]) -> dict[str, int]:
+    """Return how many lines a file of each name has at most."""
+    found: dict[str, int] = {}
+    for path, text in files.items():
+        name = Path(path).name
+        found[name] = max(found.get(name, 0), len(text.splitlines()) + 1)
+    return found

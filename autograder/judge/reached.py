@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from autograder.judge.intake import MAX_BYTES, MAX_FILES, Content, Rejected, Unfit, apart
+from autograder.rules.files import main_file
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # In bytes. The reader of texts reads many such files in no time, and no data that is a program.
@@ -62,7 +63,8 @@ def reached(files: Mapping[str, Content], components: Collection[str]) -> Reache
     """
     texts = {name: data for name, data in files.items() if not isinstance(data, Unfit)}
     unfit = {name: str(data) for name, data in files.items() if isinstance(data, Unfit)}
-    own = {f"{name}.py": name for name in components if f"{name}.py" in files}
+    mains = {main_file(name, files): name for name in components}
+    own = {file: name for file, name in mains.items() if file in files}
     for name in own.keys() & unfit.keys():
         raise Rejected(f"{name} {unfit[name]}")
 

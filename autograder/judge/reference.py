@@ -16,6 +16,7 @@ from autograder.api.loading import DATA
 from autograder.api.messages import Reply, Request
 from autograder.api.wording import place
 from autograder.assignment import Assignment
+from autograder.rules.files import module_name
 from autograder.rules.guard import PROVIDED
 from autograder.sandbox.child import answer
 from autograder.sandbox.scratch import temporary_folder
@@ -79,7 +80,8 @@ def variant_of(
         given: where `provided` lies.
         program: whether it is run as a program, and not imported.
     """
-    names = [name, *(path.stem for path in folder.glob("*.py"))]
+    files = [*folder.glob("*.py"), *(folder / name).rglob("*.py")]
+    names = [name, *(module_name(path.relative_to(folder).as_posix()) for path in files)]
     provided = ((given or folder) / PROVIDED).glob("*.py")
     names += [PROVIDED, *(f"{PROVIDED}.{path.stem}" for path in provided)]
     within = Apart(names, own)

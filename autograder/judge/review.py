@@ -11,6 +11,7 @@ from functools import partial
 from autograder.assignment import GIVEN, Assignment
 from autograder.judge.intake import digest as digest_of
 from autograder.results import Held
+from autograder.rules.files import main_file
 from autograder.rules.ordinary import is_computed
 from autograder.rules.reading import (
     Finding,
@@ -93,7 +94,7 @@ def review(
     """
     # What a student hands in under the name of what is given is not run.
     own = {name: data for name, data in with_provided(files, {}).items() if name not in exempt}
-    rules = {spec.name: spec.rules for spec in assignment.components if f"{spec.name}.py" in own}
+    rules = {spec.name: spec.rules for spec in assignment.components if spec.file in own}
     uses = {spec.name: spec.uses for spec in assignment.components}
     kinds = {
         name: (found.ordinary, found.unusual, (*found.modules, *found.functions))
@@ -116,11 +117,12 @@ def review(
     for component, reading, used in each_reading(kinds, uses, read):
         odd.update(finding.file for finding in reading.findings)
         named.update(reading.named)
-        answers = reading.reached(f"{component}.py", used)
+        file = main_file(component, own)
+        answers = reading.reached(file, used)
         if reading.computes(answers):
             answers |= helpers
         places = [finding for finding in reading.findings if finding.file in answers]
-        runs = reading.reached(f"{component}.py").union(*map(reading.reached, used & imported))
+        runs = reading.reached(file).union(*map(reading.reached, used & imported))
         given[component] = own.keys() if open_ or reading.computes(runs) else runs
         if not places:
             read_well |= answers
@@ -142,7 +144,7 @@ def review(
         else:
             read_well |= answers
             free |= answers
-    waiting = {f"{name}.py" for name in withheld}
+    waiting = {main_file(name, own) for name in withheld}
     # Another component answers for itself, wherever it is imported.
     free -= files_of(assignment.totals) - {f"{name}.py" for name in found}
     return Review(

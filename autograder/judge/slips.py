@@ -18,6 +18,7 @@ from autograder.judge.intake import (
     take_in,
 )
 from autograder.judge.reached import Reached, reached
+from autograder.rules.files import main_file
 from autograder.text import clean
 
 # As systems call a second copy: `layer_norm (1).py`, `layer_norm-1.py`.
@@ -59,10 +60,10 @@ def taken(path: Path, components: Collection[str]) -> Taken:
         return Taken(take_in(path), {})
     files, installed = look_through(path)
     remarks: dict[str, list[str]] = {}
-    if any(f"{name}.py" not in files for name in components):
+    if any(main_file(name, files) not in files for name in components):
         files = _with_what_was_meant(path, files, components, remarks)
     found = reached(files, components)
-    if any(f"{name}.py" in found.files for name in components):
+    if any(main_file(name, found.files) in found.files for name in components):
         _say_what_was_left(found, installed, remarks)
     return Taken(found.files, remarks)
 
@@ -97,13 +98,13 @@ def _with_what_was_meant(
         if name.removesuffix(".py") not in components
     }
     for name in components:
-        if f"{name}.py" not in files:
+        if main_file(name, files) not in files:
             found, said = _meant(name, files, cells, unused)
             if found is not None:
                 files[f"{name}.py"] = found
             if said:
                 remarks[name] = [said]
-    if not any(f"{name}.py" in files for name in components) and (files or names):
+    if not any(main_file(name, files) in files for name in components) and (files or names):
         listed = sorted([*files, *names])
         more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
         words = f"handed in: {', '.join(map(_shown, listed[:_LISTED]))}{more}"
@@ -134,6 +135,8 @@ def _entered(
 ) -> tuple[dict[str, Content], str]:
     """Enter the one folder that holds components, if none lie above it; return its path, too."""
     named = [file for file in map(PurePosixPath, files) if _plain(file.stem) in components]
+    packages = [file.parent for file in map(PurePosixPath, files) if file.name == "__init__.py"]
+    named += [folder for folder in packages if folder.name in components]
     folders = {str(file.parent) for file in named}
     if len(folders) != 1 or "." in folders:
         return files, ""

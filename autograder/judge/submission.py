@@ -23,6 +23,7 @@ from autograder.results import (
     losing_points,
     total,
 )
+from autograder.rules.files import is_of
 from autograder.rules.forbidden import used_by
 from autograder.rules.reading import imported
 from autograder.sandbox.handle import ChildGone, Clock
@@ -220,21 +221,26 @@ class _Component:
 
     def _not_run(self) -> ComponentResult | None:
         """Return the result of what is not run at all."""
-        name = self.spec.name
+        name, file = self.spec.name, self.spec.file
         if name in self.read.withheld:
             found = self.read.found[name]
             result = _unrun(self.criteria, "forbidden", held_words(found))
             result.review = found
             return result
-        source = self.files.get(f"{name}.py")
-        if source is None:
-            return _unrun(self.criteria, "missing", f"there is no {name}.py")
-        stub = self.judge.stubs.get(f"{name}.py")
-        if stub is not None and source.split() == stub.encode().split():
-            return _unrun(self.criteria, "not_attempted", f"{name}.py is still the empty stub")
+        if file not in self.files:
+            return _unrun(self.criteria, "missing", f"there is no {file}")
+        if all(map(self._is_stub, (other for other in self.files if is_of(other, name)))):
+            what = f"{name} is still the empty stub" if self.spec.package else ""
+            what = what or f"{file} is still the empty stub"
+            return _unrun(self.criteria, "not_attempted", what)
         if self.given:
             return _unrun(self.criteria, "forbidden", self.given)
         return None
+
+    def _is_stub(self, file: str) -> bool:
+        """Return whether a file is as it was given."""
+        stub = self.judge.stubs.get(file)
+        return stub is not None and self.files[file].split() == stub.encode().split()
 
     def _reached(self, broken: Sequence[str]) -> list[str]:
         """Return those of the broken components that another file, or provided code, names.
@@ -255,7 +261,7 @@ class _Component:
         return [
             name
             for name in broken
-            if any(name in others for file, others in found.items() if file != f"{name}.py")
+            if any(name in others for file, others in found.items() if not is_of(file, name))
         ]
 
     def _with_stand_ins(self, broken: Sequence[str]) -> tuple[dict[str, bytes], Sequence[str]]:
@@ -273,7 +279,7 @@ class _Component:
         own = [file for file in files if file not in exempt]
         free = tuple(file for file in own if file.removeprefix(OWN) in self.read.free)
         # What is the grader's own has all of Python, and so has what it is proved with.
-        all_ = f"{self.spec.name}.py" in self.exempt
+        all_ = self.spec.file in self.exempt
         how = self.thorough, self.explaining, None if all_ else free, self._used
         run = ComponentRun(self.judge, self.spec, files, exempt, tuple(stand_ins), turn, *how)
         self._runs.append(run)

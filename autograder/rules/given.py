@@ -32,7 +32,7 @@ class Given:
     """What students are given, and where it would be handed in.
 
     Attributes:
-        names: by component, the public names that a student has to define.
+        names: by the file of a component without `.py`, the names that a student has to define.
         forms: where each form is given, by its digest.
     """
 
@@ -46,10 +46,11 @@ class Given:
             spelled: what `spell` returns of the submission.
         """
         found: dict[str, str] = {}
-        for component, name, what in spelled:
+        for module, name, what in spelled:
+            component = module.partition("/")[0]
             where = self.forms.get(what)
             if where is not None:
-                called = f"{name} is" if name else f"{component}.py is"
+                called = f"{name} is" if name else f"{module}.py is"
                 found.setdefault(component, f"{called} {where}, handed in as your own; it scores 0")
             elif what.startswith(_PROVIDED):
                 place = "/".join(what.split(".")[:-1])
@@ -59,7 +60,7 @@ class Given:
 
 
 def spell(files: Mapping[str, bytes], names: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """Return what the public names of components stand for: [component, name, what].
+    """Return what the public names of components stand for: [file without `.py`, name, what].
 
     That is the digest of a form, or the full name of what is imported from provided code.
 
@@ -70,7 +71,9 @@ def spell(files: Mapping[str, bytes], names: Mapping[str, Sequence[str]]) -> lis
     modules = {
         path.removesuffix(".py"): module
         for path, data in files.items()
-        if path.endswith(".py") and "/" not in path and (module := module_of(data)) is not None
+        if path.endswith(".py")
+        and ("/" not in path or path.removesuffix(".py") in names)
+        and (module := module_of(data)) is not None
     }
     found = []
     for component in (name for name in names if name in modules):

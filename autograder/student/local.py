@@ -18,6 +18,7 @@ import pytest
 
 from autograder.api.answer import StudentRaised
 from autograder.api.executor import Executor
+from autograder.rules.files import is_of, module_name
 from autograder.rules.forbidden import Rules
 from autograder.rules.guard import belongs_to
 
@@ -68,7 +69,7 @@ class Terms:
         uses: the components that it may import.
         review: "hold" or "note": what becomes of work that is out of the ordinary.
         ordinary, unusual: what the assignment adds to what is ordinary, and what it takes away.
-        stub: the text that the student was given.
+        stubs: the texts that the student was given, by file.
     """
 
     points: float
@@ -78,7 +79,7 @@ class Terms:
     review: str = "hold"
     ordinary: tuple[str, ...] = ()
     unusual: tuple[str, ...] = ()
-    stub: str = ""
+    stubs: Mapping[str, str] = field(default_factory=dict)
 
 
 def student_lines(raised: BaseException | None, folder: Path) -> list[str]:
@@ -95,6 +96,13 @@ def student_lines(raised: BaseException | None, folder: Path) -> list[str]:
         and not belongs_to(frame.filename, str(folder / "tests"))
     ]
     return "".join(traceback.format_list(shown)).splitlines()
+
+
+def own_files(folder: Path, components: Iterable[str]) -> dict[str, bytes]:
+    """Return a student's modules, and those of components that are packages, by relative path."""
+    inner = [path for name in components for path in (folder / name).rglob("*.py")]
+    paths = [*folder.glob("*.py"), *inner]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 # The student's own file stays beside a stand-in under this name, for what only it has.
@@ -123,9 +131,9 @@ def with_stand_ins(files: Mapping[str, bytes], stand_ins: Mapping[str, str]) -> 
     """
     working = dict(files)
     for name, text in stand_ins.items():
+        for file in filter(lambda file: is_of(file, name), files):
+            working[f"{OWN}{file}"] = working.pop(file)
         working[f"{name}.py"] = (text + _LACKING.format(f"{OWN}{name}")).encode()
-        if f"{name}.py" in files:
-            working[f"{OWN}{name}.py"] = files[f"{name}.py"]
     return working
 
 
@@ -185,15 +193,16 @@ class Upstream:
         return []
 
     def _import(self, component: str, replaced: Sequence[str]) -> Executor | None:
-        files = {path.name: path.read_bytes() for path in self._folder.glob("*.py")}
+        files = own_files(self._folder, self._terms)
         files = with_stand_ins(files, {name: self._stand_ins[name] for name in replaced})
         made = Path(tempfile.mkdtemp())
         # It stays as long as the session, which may import more when it is asked.
         weakref.finalize(self, shutil.rmtree, made, ignore_errors=True)
         for name, data in files.items():
+            Path(made, name).parent.mkdir(parents=True, exist_ok=True)
             Path(made, name).write_bytes(data)
         # The student's own modules have the same names.
-        own = Apart(name.removesuffix(".py") for name in files)
+        own = Apart(module_name(file) for file in files)
         session = Executor(made, component, given=self._folder, within=own)
         return None if session.load_error is not None else session
 

@@ -23,6 +23,7 @@ from autograder.api.make import Make
 from autograder.api.messages import Reply, Request
 from autograder.api.run import Run, drawings_of
 from autograder.api.wording import error_words, find, forbidden_words, lines_of
+from autograder.rules.files import main_file
 from autograder.rules.forbidden import Rules, used_by
 from autograder.rules.given import Given, spell
 from autograder.rules.guard import PROVIDED, Guard
@@ -33,6 +34,7 @@ from autograder.student.local import (
     Upstream,
     may_be_upstream,
     noting_files,
+    own_files,
     student_lines,
 )
 from autograder.student.memory import Memory
@@ -160,7 +162,7 @@ def out_of_the_ordinary(
         {name: one.uses for name, one in terms.items()},
         lambda kind: read(files, Ordinary(packages, [*terms, PROVIDED], programs, *kind)),
     )
-    return {name: found.about(f"{name}.py", without) for name, found, without in readings}
+    return {name: found.about(main_file(name, files), without) for name, found, without in readings}
 
 
 class _Watched(Executor):
@@ -229,8 +231,8 @@ class StudentPlugin:
         self._tally = Tally(terms)
         self._watch = Watch(longest_s)
         self._given = given or Given()
-        stubs = {f"{name}.py": one.stub for name, one in terms.items()}
-        self._ordinary = OrdinaryTests(folder, stubs, listed or {})
+        self._stubs = {file: text for one in terms.values() for file, text in one.stubs.items()}
+        self._ordinary = OrdinaryTests(folder, self._stubs, listed or {})
 
     @pytest.fixture
     def component(self, request: pytest.FixtureRequest) -> Component:
@@ -257,7 +259,7 @@ class StudentPlugin:
                     self.folder,
                     component,
                     program=terms.program,
-                    stubs={f"{name}.py": one.stub for name, one in self._terms.items()},
+                    stubs=self._stubs,
                 )
                 if terms.review == "hold":
                     session.code.watch()
@@ -267,6 +269,10 @@ class StudentPlugin:
                 # More take longer over the small tensors of the questions than they save.
                 torch.set_num_threads(1)
         return self._sessions[component]
+
+    def _file_of(self, component: str) -> str:
+        """Return the file that a component is imported from, as it was given."""
+        return main_file(component, self._terms[component].stubs)
 
     def _enforce(self, component: str) -> None:
         """Enforce the rules of the component that is tested from now on."""
@@ -293,7 +299,7 @@ class StudentPlugin:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Read what a person would have to look at, before anything runs."""
-        files = {path.name: path.read_bytes() for path in self.folder.glob("*.py")}
+        files = own_files(self.folder, self._terms)
         for component, words in self._given.found_in(spell(files, self._given.names)).items():
             self._tally.stopped[component] = ("given", words)
         self._found = out_of_the_ordinary(self.folder, self._terms, self._packages)
@@ -314,10 +320,10 @@ class StudentPlugin:
         criteria = self._ordinary.of_file(collector.path)
         if report.failed and criteria:
             component = criteria[0].component
-            missing = not (self.folder / f"{component}.py").is_file()
+            file = self._file_of(component)
             word, words = "not run", self._ordinary.unread(report)
-            if missing:
-                word, words = "missing", f"missing: there is no {component}.py"
+            if not (self.folder / file).is_file():
+                word, words = "missing", f"missing: there is no {file}"
             report.longrepr = words
             self._tally.stopped[component] = (word, words)
             for criterion in criteria:
@@ -348,7 +354,7 @@ class StudentPlugin:
             return
         component = self._criteria[item.nodeid].component
         self._enforce(component)
-        file = f"{component}.py"
+        file = self._file_of(component)
         if not (self.folder / file).is_file():
             self._tally.stopped[component] = ("missing", f"missing: there is no {file}")
         if component not in self._tally.stopped:
