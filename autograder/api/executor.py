@@ -17,7 +17,7 @@ from typing import Any
 from autograder.api.lazy import Tensor, loaded, torch
 from autograder.api.loading import ComponentCode
 from autograder.api.messages import ERROR_KINDS, MAX_TEXT, Reply, Request, StudentError
-from autograder.api.objects import Conversation, draws
+from autograder.api.objects import Conversation
 from autograder.api.operations import (
     Ask,
     Build,
@@ -26,7 +26,6 @@ from autograder.api.operations import (
     Load,
     Move,
     Operation,
-    ReadDraws,
     ReadState,
     Reset,
     RunProgram,
@@ -177,8 +176,6 @@ class Executor:
             case Ask():
                 with self._reporting("call"):
                     return self.conversation.ask(operation)
-            case ReadDraws():
-                return Reply(value=draws())
             case RunProgram():
                 with self._reporting("call"):
                     done = self.code.run(operation.arguments, operation.stdin, operation.files)

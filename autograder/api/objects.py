@@ -11,20 +11,23 @@ from __future__ import annotations
 import builtins
 import collections
 import contextlib
+import functools
 import importlib
 import importlib.util
 import io
 import operator
 import os
 import random
+import re
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path, PurePath
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -217,6 +220,13 @@ _MAKERS: Mapping[str, Callable[..., Any]] = {
     "staticmethod": staticmethod,
     "classmethod": classmethod,
     "bytearray": bytearray,
+    "itemgetter": operator.itemgetter,
+    "attrgetter": operator.attrgetter,
+    "methodcaller": operator.methodcaller,
+    "partial": lambda function, args, kwargs: functools.partial(function, *args, **kwargs),
+    "method": getattr,
+    "pattern": re.compile,
+    "SimpleNamespace": lambda attributes: SimpleNamespace(**attributes),
     "StringIO": io.StringIO,
     "BytesIO": io.BytesIO,
     "numpy number": lambda array: array[()],
@@ -291,6 +301,9 @@ class Conversation:
         self._perform = perform
         # Sends a reply and waits for the next request; set where a child answers.
         self.exchange: Callable[[Reply], Request] | None = None
+        # Whether it tells where a call has left the generators, as the solution does.
+        self.tells_draws = False
+        self._thread = threading.get_ident()
         self._depth = 0
         # Where files of the test lie. The student's code may go elsewhere later.
         self.folder = Path.cwd() / FILES
@@ -308,6 +321,9 @@ class Conversation:
 
     def ask(self, operation: Ask) -> Reply:
         """Do what a test asks; what the student's code raises is a part of the reply."""
+        if "draws" in operation.beside:
+            set_draws(operation.beside["draws"])
+        before = fingerprint() if self.tells_draws else ()
         with (
             _reading(self, operation.beside),
             contextlib.redirect_stdout(_Printed()) as printed,
@@ -321,6 +337,8 @@ class Conversation:
             reply.beside["warnings"] = [self._warned(one) for one in warned[:_WARNINGS]]
         if text := printed.getvalue():
             reply.beside["printed"] = text
+        if self.tells_draws and fingerprint() != before:
+            reply.beside["drew"] = draws()
         return reply
 
     def _warned(self, warning: warnings.WarningMessage) -> Value:
@@ -329,8 +347,6 @@ class Conversation:
 
     def _done(self, operation: Ask) -> Reply:
         self._write(operation.written)
-        if "draws" in operation.beside:
-            set_draws(operation.beside["draws"])
         sources: list[Any] = []
         args = [self._real(value, sources) for value in operation.args]
         kwargs = {key: self._real(value, sources) for key, value in operation.kwargs.items()}
@@ -462,6 +478,8 @@ class Conversation:
         """Ask an object or a function of the test's, and answer further requests meanwhile."""
         if self.exchange is None:
             raise RuntimeError("nobody can be asked here")
+        if threading.get_ident() != self._thread:
+            raise RuntimeError("a function of the test cannot be called from another thread")
         if self._depth >= MAX_CALLS_BACK:
             raise RecursionError("maximum recursion depth exceeded")
         packed = {key: self.pack(value) for key, value in kwargs.items()}
@@ -628,9 +646,8 @@ class _Packer(Copier):
             return cls(self.items(value))
         if cls in _MAPPINGS or cls in (set, frozenset):
             return super().copy(value)
-        if cls is range:
-            assert isinstance(value, range)
-            return Made("range", (value.start, value.stop, value.step))
+        if isinstance(value, range | slice):
+            return Made(cls.__name__, (value.start, value.stop, value.step))
         if loaded() and isinstance(value, torch.Tensor | torch.Size | torch.dtype):
             return self._of_torch(value)
         if isinstance(value, np.ndarray) and value.dtype.name in ARRAY_DTYPES:

@@ -186,18 +186,11 @@ class Resume(Operation):
     written: tuple[Value, ...] = ()
 
 
-@dataclass(frozen=True)
-class ReadDraws(Operation):
-    """Fetch the state of the generators; the solution alone is asked this."""
-
-    kind: ClassVar[str] = "read_draws"
-
-
 _BY_KIND: dict[str, type[Operation]] = {
     operation.kind: operation
     for operation in (
         *(Reset, Build, Load, Move, Train, WriteGiven, ReadState),
-        *(Call, Get, Take, RunProgram, Ask, Resume, ReadDraws),
+        *(Call, Get, Take, RunProgram, Ask, Resume),
     )
 }
 
@@ -228,14 +221,15 @@ def write_operation(operation: Operation, writer: Writer) -> list[Any]:
         name: writer.write(value)
         for name, value in vars(operation).items()
         # What is not said is the default.
-        if not (value is _FILLED[type(operation)].get(name, MISSING) or _is_nothing(value))
+        if not _is_default(value, _FILLED[type(operation)].get(name, MISSING))
     }
     return [operation.kind, named]
 
 
-def _is_nothing(value: Value) -> bool:
-    """Return whether a value is an empty container, which is the default wherever one can be."""
-    return isinstance(value, tuple | dict) and len(value) == 0
+def _is_default(value: Value, default: object) -> bool:
+    if value is default:
+        return True
+    return isinstance(value, tuple | dict) and not value and isinstance(default, tuple | dict)
 
 
 def read_operation(plain: list[Any], reader: Reader) -> Operation:

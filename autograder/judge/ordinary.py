@@ -29,7 +29,6 @@ import pytest
 from autograder.api.answer import CheckFailed, Question
 from autograder.api.executor import seed_all
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.operations import ReadDraws
 from autograder.api.values import Unsendable, Value, show_value
 from autograder.api.wording import first_cause, import_words
 from autograder.proxies.examiner import Ended, Examiner, Rights, Word
@@ -272,8 +271,6 @@ def _run_pytest(
         examiner = Examiner(
             perform, place.names, place.folders, own, nodes[0].partition("[")[0], rights
         )
-        if rights is None:
-            examiner.read_draws = lambda: perform(Request([ReadDraws()])).value
         plugin = _Plugin(examiner, place)
         _run_in(own, plugin, examiner, place, nodes)
     plugin.report.moved = examiner.moved

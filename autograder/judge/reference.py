@@ -109,6 +109,7 @@ class ReferenceProcess:
                     executor = Executor(
                         assignment.secret, name, given=assignment.public, own_tensors=True
                     )
+                    executor.conversation.tells_draws = True
                     answer(Pipe(theirs.fileno()), executor, list)
             finally:
                 os._exit(1)

@@ -20,7 +20,7 @@ from autograder.api.component import Session
 from autograder.api.lazy import loaded, torch
 from autograder.api.likeness import Slack, fineness, same_kinds
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.operations import Ask, ReadDraws, Resume
+from autograder.api.operations import Ask, Resume
 from autograder.api.values import Unsendable, Value, array_of
 from autograder.proxies.examiner import every_part
 from autograder.results import Usage
@@ -130,9 +130,6 @@ class Recorder:
 
     def perform(self, request: Request) -> Reply:
         """Note the request, then have it answered."""
-        if request.ops and isinstance(request.ops[-1], ReadDraws):
-            # The solution alone is asked this.
-            return self._session.perform(request)
         if request.resets:
             self._slack = {}
         frame = encode_request(request, 0)
@@ -144,10 +141,12 @@ class Recorder:
         except ChildGone:
             self.plan.append(Planned(frame, kept, UNANSWERED))
             raise
+        # Where it left the generators is told by the solution alone.
+        kept_beside = {name: value for name, value in reply.beside.items() if name != "drew"}
+        answered = copy.deepcopy(replace(reply, beside=kept_beside))
         answer = b""
         with contextlib.suppress(Unsendable):
-            answer = encode_reply(reply, 0)
-        answered = copy.deepcopy(reply)
+            answer = encode_reply(answered, 0)
         self.plan.append(Planned(frame, kept, answered, self._slack, len(done), answer))
         return reply
 

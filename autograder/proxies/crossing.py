@@ -5,8 +5,11 @@ from __future__ import annotations
 import builtins
 import collections
 import contextlib
+import functools
 import io
+import operator
 import random
+import re
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -50,6 +53,12 @@ def made(value: Any, hand: Hand, sources: list[Any]) -> Value | None:
         return Made("range", (value.start, value.stop, value.step))
     if cls is slice:
         return Made("slice", tuple(map(hand, (value.start, value.stop, value.step))))
+    if (found := _callable(value, hand)) is not None:
+        return found
+    if isinstance(value, re.Pattern):
+        return Made("pattern", (value.pattern, value.flags))
+    if cls is types.SimpleNamespace:
+        return Made("SimpleNamespace", ({name: hand(one) for name, one in vars(value).items()},))
     if value is Ellipsis:
         return Made("Ellipsis")
     if cls is property:
@@ -81,6 +90,28 @@ def made(value: Any, hand: Hand, sources: list[Any]) -> Value | None:
     if any(kinds):
         return value
     return _by_name(value)
+
+
+# What the methods of these values do is the same on both sides.
+_UNCHANGING = (str, bytes, int, float, tuple, frozenset, re.Pattern)
+
+
+def _callable(value: Any, hand: Hand) -> Value | None:
+    """Return what crosses for what the standard library makes to be called."""
+    cls = type(value)
+    if cls in (operator.itemgetter, operator.attrgetter):
+        return Made(cls.__name__, tuple(map(hand, value.__reduce__()[1])))
+    if cls is operator.methodcaller:
+        maker, parts = value.__reduce__()
+        if maker is cls:
+            return Made("methodcaller", tuple(map(hand, parts)))
+    if cls is functools.partial and isinstance(value.func, type | types.BuiltinFunctionType):
+        named = {name: hand(one) for name, one in value.keywords.items()}
+        return Made("partial", (hand(value.func), [*map(hand, value.args)], named))
+    is_method = isinstance(value, types.BuiltinMethodType | types.MethodWrapperType)
+    if is_method and type(value.__self__) in _UNCHANGING:
+        return Made("method", (hand(value.__self__), value.__name__))
+    return None
 
 
 def _is_of_tests(cls: type) -> bool:

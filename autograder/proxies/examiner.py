@@ -15,6 +15,7 @@ import builtins
 import copy
 import io
 import sys
+import threading
 import types
 import warnings
 import weakref
@@ -107,7 +108,6 @@ class Examiner:
     Attributes:
         question: the last question, for messages.
         refused: what the component answered that the test was not to see, or why it is over.
-        read_draws: fetches the state of the solution's generators; None for anybody else's.
         moved: as in `Rights`, noted while the solution is asked.
         depth: how many functions of the test the component is calling.
         left_open: whether the component was left in the middle of a call.
@@ -127,7 +127,6 @@ class Examiner:
         self._rights = rights
         self.question: Question | None = None
         self.refused: BaseException | None = None
-        self.read_draws: Callable[[], Value] | None = None
         self.moved: dict[int, tuple[str, Value]] = {}
         self.depth = 0
         self.left_open = False
@@ -139,6 +138,8 @@ class Examiner:
             weakref.WeakValueDictionary()
         )
         self._asked = 0
+        # A test may have threads: the component has one, and is asked by one at a time.
+        self._alone = threading.RLock()
         # Where the component's generators are, as far as that is known.
         self._drawn: tuple[object, ...] = ()
 
@@ -166,6 +167,12 @@ class Examiner:
             CannotCross: the test hands over what cannot be.
             BaseException: what the component's code raised.
         """
+        with self._alone:
+            return self._ask(verb, label, args, kwargs)
+
+    def _ask(
+        self, verb: str, label: str, args: tuple[object, ...], kwargs: Mapping[str, object]
+    ) -> Any:
         if self.refused is not None:
             raise Ended
         if self.depth >= MAX_CALLS_BACK:
@@ -185,7 +192,7 @@ class Examiner:
         finally:
             self.loans.close()
         self.question = question
-        self._follow(number, asked.name)
+        self._follow(number, asked.name, reply.beside.get("drew"))
         self._learn(reply, args, kwargs, sources, asked.name)
         if reply.error is not None:
             is_next = verb == "next" or label in ("__next__", "send", "throw", "__anext__")
@@ -267,13 +274,16 @@ class Examiner:
 
     # What else comes with an answer.
 
-    def _follow(self, number: int, name: str) -> None:
-        """Put the generators where the solution's same call left them."""
-        if self.read_draws is not None:
-            before, after = fingerprint(), self.read_draws()
-            set_draws(after)
-            if fingerprint() != before:
-                self.moved[number] = name, after
+    def _follow(self, number: int, name: str, drew: Value) -> None:
+        """Put the generators where the solution's same call left them.
+
+        Args:
+            number: of the question.
+            name: its name.
+            drew: where they were left now; the solution alone is heard.
+        """
+        if self._rights is None and drew is not None:
+            self.moved[number] = name, drew
         moved = self.moved if self._rights is None else self._rights.moved
         if number in moved and moved[number][0] == name:
             set_draws(moved[number][1])
@@ -416,7 +426,9 @@ class Examiner:
             module, _, name = value.path.partition(":")
             return TYPES.get(name, object) if module == "builtins" else object
         if kind is Made:
-            return range(*value.parts[:3]) if value.maker == "range" else None
+            kinds: dict[str, Callable[..., object]] = {"range": range, "slice": slice}
+            parts = map(self.local, value.parts[:3])
+            return kinds[value.maker](*parts) if value.maker in kinds else None
         if kind is Callback:
             return self.loans.get(value.number)
         if isinstance(value, np.ndarray) and value.ndim == 0:

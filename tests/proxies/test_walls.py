@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 from autograder.api.messages import Reply, Request, StudentError
+from autograder.api.objects import draws
 from autograder.api.operations import Ask, Resume
 from autograder.api.values import ABSENT, Callback, Handle, Held, Named, Opaque, Value
 from autograder.proxies.examiner import Ended, Examiner, Rights, rights_of
@@ -461,12 +463,79 @@ def test_of_an_iterator_only_the_next_item_is_asked(
     assert talk.resumed().raised
 
 
-@pytest.mark.parametrize("value", [sys, object(), pytest, mock.Mock(), [object()]])
+@pytest.mark.parametrize(
+    "value", [sys, pytest, mock.Mock(), [mock.Mock()], [].remove, {}.items, sys.stdin.readline]
+)
 def test_what_cannot_cross_says_so(value: object, tmp_path: Path) -> None:
     talk = Conversation()
     mine = examiner(talk, tmp_path)
     with pytest.raises(CannotCross, match="handed over"):
         mine.ask("call", "f", value)
+
+
+def test_of_a_method_of_the_tests_own_list_only_the_call_is_possible(tmp_path: Path) -> None:
+    seen: list[object] = []
+    talk = Conversation(back("call", 1), Reply(value=None))
+    examiner(talk, tmp_path).ask("call", "f", seen.append)
+    assert seen == [1]
+    for verb, args in (("getattr", ["__self__"]), ("eq", [1]), ("str", [])):
+        talk = Conversation(back(verb, *args), Reply(value=1))
+        examiner(talk, tmp_path).ask("call", "f", seen.append)
+        assert talk.resumed().raised
+
+
+def test_an_object_without_anything_is_known_again_and_asked_nothing(tmp_path: Path) -> None:
+    mark = object()
+    talk = Conversation(lambda request: Reply(value=request.ops[-1].args[0]))  # type: ignore[attr-defined]
+    assert examiner(talk, tmp_path).ask("call", "f", mark) is mark
+    for verb, args in (("getattr", ["__class__"]), ("call", []), ("eq", [1]), ("repr", [])):
+        talk = Conversation(back(verb, *args), Reply(value=1))
+        examiner(talk, tmp_path).ask("call", "f", mark)
+        assert talk.resumed().raised
+
+
+def test_a_solution_alone_is_heard_on_where_it_left_the_generators(tmp_path: Path) -> None:
+    random.seed(1)
+    told = draws()
+    random.seed(2)
+    before = random.getstate()
+    lying = Conversation(Reply(value=1, beside={"drew": told}))
+    examiner(lying, tmp_path, answered([])).ask("call", "f")
+    assert random.getstate() == before
+    solution = examiner(Conversation(Reply(value=1, beside={"drew": told})), tmp_path)
+    solution.ask("call", "f")
+    assert random.getstate() != before
+    assert len(solution.moved) == 1
+
+
+def test_threads_of_a_test_ask_one_after_the_other(tmp_path: Path) -> None:
+    inside: list[int] = []
+    together: list[int] = []
+
+    def answer(request: Request) -> Reply:
+        inside.append(1)
+        together.append(len(inside))
+        for _ in range(2000):
+            pass
+        inside.pop()
+        return Reply(value=1)
+
+    mine = examiner(answer, tmp_path)
+    workers = [
+        threading.Thread(target=lambda: [mine.ask("call", "f") for _ in range(200)])
+        for _ in range(4)
+    ]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert len(together) == 800
+    assert set(together) == {1}
 
 
 def test_only_the_suites_files_get_proxies(tmp_path: Path) -> None:
