@@ -64,21 +64,26 @@ def pytest_sessionfinish():
 # The module `reference`: what all solutions define. These import one another by their names, which
 # the student's files have as well.
 _REFERENCE = """\
-import importlib.util
+import importlib
 import sys
-from pathlib import Path
 
 _names = {names!r}
-_others = {{name: sys.modules.pop(name, None) for name in _names}}
+
+
+def _taken():
+    found = [name for name in sys.modules if name.partition(".")[0] in _names]
+    return {{name: sys.modules.pop(name) for name in found}}
+
+
+_others = _taken()
+sys.path.insert(0, {folder!r})
+importlib.invalidate_caches()
 for _name in _names:
-    _spec = importlib.util.spec_from_file_location(_name, Path({folder!r}, _name + ".py"))
-    sys.modules[_name] = _module = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(_module)
+    _module = importlib.import_module(_name)
     globals().update({{k: v for k, v in vars(_module).items() if not k.startswith("_")}})
-for _name, _other in _others.items():
-    del sys.modules[_name]
-    if _other is not None:
-        sys.modules[_name] = _other
+sys.path.remove({folder!r})
+_taken()
+sys.modules.update(_others)
 """
 
 

@@ -32,6 +32,7 @@ from autograder.judge.session import (
 )
 from autograder.judge.suite import Attempt, Suite
 from autograder.results import ComponentStatus, Usage
+from autograder.rules.files import is_of
 from autograder.rules.forbidden import ForbiddenUse, used_by
 from autograder.rules.given import Given
 from autograder.sandbox.handle import ChildGone, Clock, SandboxFault
@@ -314,7 +315,8 @@ class ComponentRun:
         attempt.facts, attempt.hints = [*attempt.of_cases(), *found.facts], list(found.hints)
         attempt.outcome = "failed" if found.outcome == "failed" else "student_error"
         # Another component's stub stops this one too, but this one was attempted.
-        own = isinstance(failure, StudentRaised) and failure.error.file == f"{self.spec.name}.py"
+        files = {Path(file).name for file in self.files if is_of(file, self.spec.name)}
+        own = isinstance(failure, StudentRaised) and failure.error.file in files
         attempt.not_attempted = own and found.outcome == "not_attempted"
         if isinstance(failure, CheckFailed) and self._passes_again(attempt.criterion):
             attempt.unsteady = True

@@ -17,6 +17,7 @@ import signal
 import sys
 import tempfile
 import time
+import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -287,13 +288,23 @@ def _run_in(
     nodes: Sequence[str],
 ) -> None:
     arguments = [f"-pno:{name}" for name in _QUIET]
-    arguments += ["--import-mode=importlib", "--rootdir", str(place.folders[0]), "-c", os.devnull]
+    top = str(place.folders[0])
+    # What lies above is no part of the suite.
+    arguments += ["--rootdir", top, "--confcutdir", top, "-c", os.devnull]
+    arguments += ["--import-mode=importlib"]
     arguments += [f"--assert={'plain' if place.hidden else 'rewrite'}", f"--basetemp={own}/pytest"]
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
         os.environ.pop(name, None)
     tempfile.tempdir = str(own)
-    sys.path[:0] = [str(folder) for folder in place.folders]
+    folders = [str(folder) for folder in place.folders]
+    sys.path[:0] = folders
+    # The tests may be a package, and import what lies beside them as that.
+    package = types.ModuleType("tests")
+    package.__path__ = folders
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+        del sys.modules[name]
+    sys.modules["tests"] = package
     # Nothing is written beside the suite's files.
     sys.dont_write_bytecode = True
     given: dict[str, Any] = {"reference": ImportError(_NO_REFERENCE)}
@@ -307,7 +318,7 @@ def _run_in(
     os.chdir(own)
     sys.addaudithook(_audit)
     examiner.begin()
-    with warnings.catch_warnings(), Imports(examiner, given).replaced():
+    with warnings.catch_warnings(), Imports(examiner, given, place.folders).replaced():
         pytest.main([*arguments, *nodes], plugins=[plugin])
 
 
@@ -376,6 +387,8 @@ class _Plugin:
     def pytest_configure(self, config: pytest.Config) -> None:
         """Declare the marker, so that it is none that is unknown."""
         config.addinivalue_line("markers", "criterion: what a test is worth")
+        # Nobody reads a traceback, and to write one reads the sources.
+        config.option.tbstyle = "no"
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note the tests, the cases of each together."""

@@ -262,7 +262,8 @@ class Examiner:
             value = _without_classes(value)
         parts = [_as_plain_flag(part, known) for part in every_part(value)]
         try:
-            same_kinds(value if parts == [value] else parts, rights)
+            is_whole = len(parts) == 1 and parts[0] is value
+            same_kinds(value if is_whole else parts, rights)
             if any(isinstance(part, _STANDING) for part in parts) and not any(
                 isinstance(part, (*_STANDING, Opaque)) for part in known
             ):

@@ -8,7 +8,8 @@ import importlib
 import importlib.util
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from autograder.proxies.examiner import Examiner
@@ -31,10 +32,14 @@ class Imports:
     Args:
         examiner: whose component it is.
         given: further modules for the suite's files, by name; an error is raised in its place.
+        folders: where the suite's files lie.
     """
 
-    def __init__(self, examiner: Examiner, given: Mapping[str, Any]) -> None:
+    def __init__(
+        self, examiner: Examiner, given: Mapping[str, Any], folders: Sequence[Path] = ()
+    ) -> None:
         self._examiner = examiner
+        self._folders = folders
         self._given = given
         self._modules: dict[str, ProxyModule] = {}
         self._import = builtins.__import__
@@ -77,10 +82,23 @@ class Imports:
         fromlist: Any = (),
         level: int = 0,
     ) -> Any:
+        name, level = self._beside_tests(name, globals, level)
         if level == 0 and self._is_for_suite(name, globals):
             found = self._module(name)
             return found if fromlist else self._module(name.partition(".")[0])
         return self._import(name, globals, locals, fromlist, level)
+
+    def _beside_tests(self, name: str, scope: Any, level: int) -> tuple[str, int]:
+        """Return an import of a component from the tests' own package as that of the component."""
+        if level:
+            package = (scope or {}).get("__package__") or ""
+            whole = importlib.util.resolve_name("." * level + name, package) if package else ""
+        else:
+            whole = name
+        top, _, inner = whole.partition(".")
+        is_own = any((folder / f"{inner}.py").is_file() for folder in self._folders)
+        is_component = top == "tests" and inner.partition(".")[0] in self._examiner.names
+        return (inner, 0) if is_component and not is_own else (name, level)
 
     def _imported_module(self, name: str, package: str | None = None) -> Any:
         frame = sys._getframe(1)
