@@ -27,10 +27,12 @@ def test_each_form_has_its_works(form: str) -> None:
     assert {"other_style", "stub"} < set(names)
     assert all(name.startswith("wrong_") for name in set(names) - {"other_style", "stub"})
     for component in assignment.totals:
-        stub = (assignment.public / f"{component}.py").read_bytes()
-        assert (WORKS / form / "stub" / f"{component}.py").read_bytes() == stub
+        for file, path in assignment.files_of(component, assignment.public).items():
+            assert (WORKS / form / "stub" / file).read_bytes() == path.read_bytes()
         for folder in (assignment.public, assignment.secret):
-            assert (folder / "tests" / f"test_{component}.py").is_file()
+            assert [*(folder / "tests").glob(f"test_{component}*.py")] or (
+                assignment.component(component).tests
+            )
 
 
 def test_the_tests_are_ordinary() -> None:
@@ -62,9 +64,10 @@ _TORCH = [form for form in FORMS if load_assignment(COURSE, form).uses_torch]
 def test_verdicts_in_one_process(form: str, tmp_path: Path) -> None:
     assignment = load_assignment(COURSE, form)
     right = tmp_path / "right"
-    right.mkdir()
     for component in assignment.totals:
-        shutil.copy(assignment.secret / f"{component}.py", right)
+        for file, path in assignment.files_of(component, assignment.secret).items():
+            (right / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, right / file)
     expected = in_one_process(form, right)
     assert lost(expected) == []
     assert len(expected) >= 7
