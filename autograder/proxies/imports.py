@@ -82,13 +82,16 @@ class Imports:
         fromlist: Any = (),
         level: int = 0,
     ) -> Any:
-        name, level = self._beside_tests(name, globals, level)
+        if self._is_of_suite(globals):
+            name, level = self._beside_tests(name, globals, level, fromlist or ())
         if level == 0 and self._is_for_suite(name, globals):
             found = self._module(name)
             return found if fromlist else self._module(name.partition(".")[0])
         return self._import(name, globals, locals, fromlist, level)
 
-    def _beside_tests(self, name: str, scope: Any, level: int) -> tuple[str, int]:
+    def _beside_tests(
+        self, name: str, scope: Any, level: int, fromlist: Sequence[str]
+    ) -> tuple[str, int]:
         """Return an import of a component from the tests' own package as that of the component."""
         if level:
             package = (scope or {}).get("__package__") or ""
@@ -96,6 +99,9 @@ class Imports:
         else:
             whole = name
         top, _, inner = whole.partition(".")
+        if top == "tests" and not inner:
+            for component in set(fromlist).intersection(self._examiner.names):
+                setattr(sys.modules[top], component, self._module(component))
         is_own = any((folder / f"{inner}.py").is_file() for folder in self._folders)
         is_component = top == "tests" and inner.partition(".")[0] in self._examiner.names
         return (inner, 0) if is_component and not is_own else (name, level)
@@ -110,6 +116,9 @@ class Imports:
         top = name.partition(".")[0]
         if top not in self._examiner.names and top not in self._given:
             return False
+        return self._is_of_suite(scope)
+
+    def _is_of_suite(self, scope: Any) -> bool:
         file = (scope or {}).get("__file__")
         return isinstance(file, str) and self._examiner.loans.is_own_file(file)
 

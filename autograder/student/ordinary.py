@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+import importlib.abc
+import sys
+from collections.abc import Iterable, Mapping
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -18,6 +23,33 @@ from autograder.text import clean
 
 # Characters of what pytest says of a failure.
 _MAX_WORDS = 2000
+
+
+class _FromTests(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds a component where the tests import it as a module beside them.
+
+    Args:
+        folder: where the student's files are.
+        components: their names.
+    """
+
+    def __init__(self, folder: Path, components: Iterable[str]) -> None:
+        self._tests = folder / "tests"
+        self._names = {f"tests.{name}": name for name in components}
+
+    def find_spec(self, name: str, path: Any = None, target: object = None) -> ModuleSpec | None:
+        """Find it, if no file of the tests has that name."""
+        component = self._names.get(name)
+        if component is None or (self._tests / f"{component}.py").is_file():
+            return None
+        return ModuleSpec(name, self)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return the component itself, as it is imported by its own name."""
+        return importlib.import_module(self._names[spec.name])
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run nothing: it has been imported."""
 
 
 class OrdinaryTests:
@@ -39,6 +71,10 @@ class OrdinaryTests:
         self._stubs = stubs
         self._listed = listed
         self._outcomes: dict[str, str] = {}
+
+    def find_components(self, names: Iterable[str]) -> None:
+        """Let tests that are a package import components as if they lay beside them."""
+        sys.meta_path.insert(0, _FromTests(self._folder, names))
 
     def holds(self, item: pytest.Item) -> bool:
         """Return whether a test is one of plain pytest."""

@@ -288,6 +288,7 @@ class StudentPlugin:
         config.addinivalue_line("markers", MARKER)
         self._condenses = config.getoption("verbose") < 1
         self._guard.install()
+        self._ordinary.find_components(self._terms)
         load_profile()
         # What a file of ordinary tests cannot import stops the tests of other components not.
         config.option.continue_on_collection_errors = True
