@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import sys
 import threading
+import types
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -547,6 +548,22 @@ def test_only_the_suites_files_get_proxies(tmp_path: Path) -> None:
     assert isinstance(found, ProxyModule)
     with pytest.raises(ImportError):
         imports._imported("scale", other, fromlist=("f",))
+
+
+def test_tests_that_are_a_package_import_a_component_as_a_module_beside_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "helpers.py").write_text("")
+    mine = examiner(Conversation(), tmp_path)
+    scope: dict[str, Any] = {"__file__": str(HERE / "test_scale.py"), "__package__": "tests"}
+    imports = Imports(mine, {}, [tmp_path])
+    monkeypatch.setitem(sys.modules, "tests", types.ModuleType("tests"))
+    assert isinstance(imports._imported("scale", scope, fromlist=("f",), level=1), ProxyModule)
+    assert isinstance(imports._imported("tests.scale", scope, fromlist=("f",)), ProxyModule)
+    with pytest.raises(ImportError):
+        imports._imported("helpers", scope, fromlist=("f",), level=1)
+    with pytest.raises(ImportError):
+        imports._imported("tests.scale", {"__file__": str(tmp_path / "x.py")}, fromlist=("f",))
 
 
 def test_a_component_that_calls_back_for_ever_ends_the_case(tmp_path: Path) -> None:

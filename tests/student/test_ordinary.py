@@ -101,6 +101,20 @@ def test_what_is_not_written_yet_is_not_attempted(handout: Path, tmp_path: Path)
     assert "words                  not attempted (worth 10)" in run(handout, tmp_path, STUB)
 
 
+def test_tests_that_are_a_package_import_a_component_as_a_module_beside_them(
+    handout: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "handout"
+    (folder / "tests").mkdir(parents=True)
+    (folder / "tests" / "__init__.py").write_text("")
+    (folder / "tests" / "test_mine.py").write_text(
+        "from . import words\nfrom .words import longest\n\n\n"
+        "def test_mine():\n    assert longest is words.longest\n    assert longest('a') == 'a'\n"
+    )
+    said = run(handout, tmp_path, SOLUTION, "tests/test_mine.py")
+    assert "1 passed" in said
+
+
 def test_an_endless_call_is_stopped(handout: Path, tmp_path: Path) -> None:
     endless = SOLUTION.replace("    found = text.split()\n", "    while True:\n        pass\n")
     assert "endless loop" in run(handout, tmp_path, endless, "--longest", "0.5")

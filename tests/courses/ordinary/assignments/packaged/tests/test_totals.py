@@ -1,7 +1,5 @@
 import pytest
 
-from . import ledger as same_ledger
-from .ledger import total
 from ledger.entries import Overdrawn
 from ledger.parts import totals
 from ledger.parts.totals import balance_after
@@ -10,7 +8,6 @@ from tests.samples import week
 
 def test_total_of_a_week():
     assert totals.total(week()) == 70_00
-    assert total(week()) == same_ledger.total(week()) == 70_00
 
 
 def test_balance_after_each():
