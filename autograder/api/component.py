@@ -13,25 +13,15 @@ import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol, Self
+from types import MappingProxyType
+from typing import Any, Protocol, Self
 
 from autograder.api.answer import Answer, CheckFailed, Question, State, arguments_of
-from autograder.api.lazy import Tensor, name_of, torch
+from autograder.api.lazy import Tensor, torch
 from autograder.api.messages import Reply, Request
-from autograder.api.operations import (
-    Build,
-    Call,
-    Get,
-    Load,
-    Move,
-    Operation,
-    ReadState,
-    RunProgram,
-    Take,
-    Train,
-    WriteGiven,
-)
-from autograder.api.values import Handle, Value, mapped
+from autograder.api.operations import Ask, Operation
+from autograder.api.values import Handle, Named, Value, mapped
+from autograder.rules.guard import PROVIDED
 
 
 class Session(Protocol):
@@ -91,17 +81,20 @@ class Line:
         return answer
 
 
-# A call that asks for nothing beside its answer.
-_PLAIN = Call("")
-
-
 class Asker:
-    """What can be asked of a component, of provided code and of objects."""
+    """What can be asked of a component, of provided code and of objects.
 
-    def __init__(self, line: Line) -> None:
+    Attributes:
+        question: what made it, if anything did.
+    """
+
+    question: Question | None = None
+
+    def __init__(self, line: Line, of: Handle | Named) -> None:
         self._line = line
-        # What each of its calls asks for.
-        self._call = _PLAIN
+        # What is asked, and what each of its calls asks for beside its answer.
+        self._of = of
+        self._beside: Mapping[str, Any] = {}
 
     def asking(
         self,
@@ -121,29 +114,31 @@ class Asker:
             cost: whether CPU time and floating-point operations are counted.
         """
         asked = copy.copy(self)
-        asked._call = Call("", None, (), {}, seed, cotangent, keep_inputs, cost)
+        told = {"keep_inputs": keep_inputs, "cost": cost}
+        asked._beside = {"seed": seed, "cotangent": cotangent, **told}
         return asked
+
+    def make(self, name: str, /, *args: object, **kwargs: object) -> Object:
+        """Keep what a class, a class method ("Tokenizer.load"), a function or a method makes.
+
+        What it raises shows in the object's first answer.
+        """
+        return Object(self, name, args, kwargs)
 
     def _put(
         self,
+        verb: str,
         name: str,
-        args: tuple[object, ...],
-        kwargs: dict[str, object],
-        handle: int | None = None,
-        of: Question | None = None,
-        *,
-        provided: str = "",
-        again: bool = False,
-        after: str = "",
+        question: Question,
+        args: tuple[object, ...] = (),
+        kwargs: Mapping[str, object] = MappingProxyType({}),
     ) -> Answer:
         given, named, used = handed(args, kwargs)
-        request = self._line.taken(used if handle is None else (handle, *used))
-        request.ops.append(
-            replace(
-                self._call, name=name, handle=handle, args=given, kwargs=named, provided=provided
-            )
+        request = self._line.taken(
+            used if isinstance(self._of, Named) else (self._of.number, *used)
         )
-        question = Question(name, arguments_of(args, kwargs), of, again, after)
+        beside = self._beside if verb in ("call", "run") else {}
+        request.ops.append(Ask(name, verb, (self._of, *given), named, **beside))
         return self._line.ask(request, question)
 
 
@@ -160,7 +155,7 @@ def handed(
         return args, dict(kwargs), used
 
     def hand(value: object) -> Value:
-        if isinstance(value, Object) and value._call is _PLAIN:
+        if isinstance(value, Object) and not value._beside:
             used.append(value.handle)
             return Handle(value.handle)
         if isinstance(value, Asker):
@@ -199,29 +194,23 @@ class Object(Asker):
     """
 
     handle: int
+    question: Question
     _is_module = False
 
     def __init__(
-        self,
-        line: Line,
-        name: str,
-        args: tuple[object, ...],
-        kwargs: dict[str, object],
-        *,
-        provided: str = "",
-        of: Object | None = None,
+        self, owner: Asker, name: str, args: tuple[object, ...], kwargs: dict[str, object]
     ) -> None:
-        super().__init__(line)
-        owner = None if of is None else of.handle
-        self.handle = line.handle(owner)
-        made_by = None if of is None else of.question
-        self.question: Question = Question(name, arguments_of(args, kwargs), made_by)
+        line = owner._line
+        self.handle = line.handle(owner.handle if isinstance(owner, Object) else None)
+        super().__init__(line, Handle(self.handle))
+        self.question = Question(name, arguments_of(args, kwargs), owner.question)
         self.life = _Life()
         given, named, used = handed(args, kwargs)
         for one in (*args, *kwargs.values()):
             if isinstance(one, Object):
                 one.life.users.append(self)
-        build = Build(self.handle, name, given, named, self._is_module, owner, provided)
+        given = (owner._of, *given)
+        build = Ask(name, "call", given, named, into=self.handle, module=self._is_module)
         line.later(self.handle, build, used)
 
     def __repr__(self) -> str:
@@ -236,29 +225,20 @@ class Object(Asker):
         again = self.life.calls > 0
         self.life.calls, self.life.last = self.life.calls + 1, method
         made, after = self._shown(), self.life.words()
-        return self._put(method, args, kwargs, self.handle, made, again=again, after=after)
+        question = Question(method, arguments_of(args, kwargs), made, again, after)
+        return self._put("call", method, question, args, kwargs)
 
     def _shown(self) -> Question:
         """Return in words what is asked."""
         return self.question
 
-    def make(self, method: str, /, *args: object, **kwargs: object) -> Object:
-        """Keep what a method of the object makes, as an iterator or another object."""
-        return Object(self._line, method, args, kwargs, of=self)
-
     def get(self, attribute: str) -> Answer:
         """Read an attribute."""
-        return self._ask(Get(self.handle, attribute), Question(attribute, None, self.question))
+        return self._put("get", attribute, Question(attribute, None, self.question))
 
     def take(self, count: int) -> Answer:
         """Take the next items of an iterator, at most `count`, as a list."""
-        words = f"the next {count} of {self!r}"
-        return self._ask(Take(self.handle, count), Question(words, None))
-
-    def _ask(self, operation: Operation, question: Question) -> Answer:
-        request = self._line.taken([self.handle])
-        request.ops.append(operation)
-        return self._line.ask(request, question)
+        return self._put("take", "", Question(f"the next {count} of {self!r}", None), (count,))
 
 
 class Module(Object):
@@ -277,29 +257,28 @@ class Module(Object):
 
     def load(self, state: dict[str, Tensor]) -> Module:
         """Write every tensor of `state` into the state_dict entry of that key."""
-        return self._queue(Load(self.handle, state))
+        return self._queue("load", state)
 
     def to(self, dtype: torch.dtype | None = None, device: str | None = None) -> Module:
         """Move the module to a dtype, a device, or both."""
-        name = None if dtype is None else name_of(dtype)
-        return self._queue(Move(self.handle, name, device))
+        return self._queue("to", dtype, device)
 
     def train(self, on: bool = True) -> Module:
         """Switch between training and evaluation."""
         self._mode = "train" if on else "eval"
-        return self._queue(Train(self.handle, on))
+        return self._queue("train", on)
 
     def write_given(self, weight: Tensor) -> Module:
         """Overwrite, in place, the weight of the embedding that the module was given."""
-        return self._queue(WriteGiven(self.handle, weight))
+        return self._queue("write_given", weight)
 
     def state(self) -> State:
         """Fetch the module's state_dict, its parameters and the weight it was given."""
         question = replace(self.question, after=self.life.words())
-        return self._ask(ReadState(self.handle), question).state
+        return self._put("state", "", question).state
 
-    def _queue(self, operation: Operation) -> Module:
-        self._line.later(self.handle, operation)
+    def _queue(self, verb: str, *args: Value) -> Module:
+        self._line.later(self.handle, Ask("", verb, (self._of, *args)))
         return self
 
 
@@ -307,29 +286,23 @@ class Component(Asker):
     """One component under test, or code that is provided with it."""
 
     def __init__(self, session: Session, observe: Callable[[Answer], None]) -> None:
-        super().__init__(Line(session, observe))
-        self._provided = ""
+        super().__init__(Line(session, observe), Named(""))
 
     def provided(self, module: str) -> Component:
         """Return `provided/<module>.py`, the grader's own copy, to be called like a component."""
         found = copy.copy(self)
-        found._provided = module
+        found._of = Named(f"{PROVIDED}.{module}")
         return found
 
     def call(self, function: str, /, *args: object, **kwargs: object) -> Answer:
         """Call a function."""
-        return self._put(function, args, kwargs, provided=self._provided)
+        return self._put(
+            "call", function, Question(function, arguments_of(args, kwargs)), args, kwargs
+        )
 
     def build(self, cls: str, /, *args: object, **kwargs: object) -> Module:
         """Build a module. What its constructor raises shows in the module's first answer."""
-        return Module(self._line, cls, args, kwargs, provided=self._provided)
-
-    def make(self, name: str, /, *args: object, **kwargs: object) -> Object:
-        """Keep what a class, a class method ("Tokenizer.load") or a function makes.
-
-        What it raises shows in the object's first answer.
-        """
-        return Object(self._line, name, args, kwargs, provided=self._provided)
+        return Module(self, cls, args, kwargs)
 
     def run(
         self, *arguments: str, stdin: str = "", files: Mapping[str, str | bytes] | None = None
@@ -339,6 +312,5 @@ class Component(Asker):
             name: data.encode() if isinstance(data, str) else data
             for name, data in (files or {}).items()
         }
-        request = Request([RunProgram(tuple(arguments), stdin, given, self._call.cost)])
         shown = arguments_of(arguments, {"stdin": stdin} if stdin else {})
-        return self._line.ask(request, Question("the program", shown))
+        return self._put("run", "", Question("the program", shown), (arguments, stdin, given))

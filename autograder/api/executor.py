@@ -5,49 +5,32 @@ from __future__ import annotations
 import random
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType, ModuleType, TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any
 
 from autograder.api.lazy import Tensor, loaded, torch
 from autograder.api.loading import ComponentCode
 from autograder.api.messages import ERROR_KINDS, MAX_TEXT, Reply, Request, StudentError
-from autograder.api.objects import Conversation
-from autograder.api.operations import (
-    Ask,
-    Build,
-    Call,
-    Get,
-    Load,
-    Move,
-    Operation,
-    ReadState,
-    Reset,
-    RunProgram,
-    Take,
-    Train,
-    WriteGiven,
-)
+from autograder.api.objects import VERBS, Conversation, Stop, found_in
+from autograder.api.operations import Ask, Operation, OrdinaryAsk, Reset
 from autograder.api.unwritten import raised_by_stub
 from autograder.api.values import (
-    DTYPES,
     Unsendable,
-    Value,
     answered,
-    made_real,
     name_of_class,
     plain_tensor,
     with_tensors,
 )
 from autograder.rules.guard import ForbiddenOperation, belongs_to
 
-# Arguments of these types go to the component unchanged.
-_SIMPLE = frozenset((int, float, str, bool, type(None)))
+# In what phase an exception of a verb's was raised, where that is no call.
+_PHASES = {"load": "load", "to": "move", "train": "move", "state": "state"}
 
 
 class Executor:
@@ -90,11 +73,26 @@ class Executor:
         self._own_tensors = own_tensors
         self.code = ComponentCode(folder, name, given or folder, program, source)
         self.raised: BaseException | None = None
-        self.conversation = Conversation(self._describe, self.perform)
-        self._objects: dict[int, Any] = {}
-        self._embeddings: dict[int, torch.nn.Embedding] = {}
-        # Why an object is not there, and what the student's code raised.
-        self._unbuilt: dict[int, tuple[StudentError, BaseException | None]] = {}
+        self.conversation = Conversation(
+            self._describe, self.perform, self.code.named, self._private
+        )
+        # Of a request's tensors, by their identity: one that is there twice stays one.
+        self._copies: dict[int, Tensor] = {}
+        # What is being done, for the words of an exception.
+        self._phase = "call"
+        # By the identity of a module, the embedding that it was given.
+        self._given: dict[int, torch.nn.Embedding] = {}
+        self._verbs: Mapping[str, Callable[..., Any]] = {
+            **VERBS,
+            "get": lambda found: found,
+            "take": lambda iterator, count: list(islice(iterator, count)),
+            "load": _load_state,
+            "to": _move,
+            "train": lambda module, on: module.train(on),
+            "write_given": self._write_given,
+            "state": self._state,
+            "run": lambda component, *about: self.code.run(*about).value(),
+        }
 
     @cached_property
     def load_error(self) -> StudentError | None:
@@ -102,7 +100,8 @@ class Executor:
         with self._within:
             self.code.load_provided()
             try:
-                with self._reporting("import"):
+                self._phase = "import"
+                with self._reporting():
                     self.code.load()
             except Stop as stop:
                 return stop.error
@@ -113,157 +112,130 @@ class Executor:
         if self.load_error is not None:
             return Reply(error=self.load_error)
         self.raised = None
-        if not self._own_tensors:
-            request = request.with_tensors(_private_copy)
+        self._copies.clear()
         reply = Reply()
         start = time.process_time()
         try:
-            with self._within:
+            with self._within, self._reporting():
                 for operation in request.ops:
+                    self._phase = "call"
                     reply = self._do(operation) or reply
-            reply.seconds = time.process_time() - start
-            if not self._own_tensors:
-                # What comes back is as it was then, whatever becomes of the object it is part of.
-                for name, _, value in reply.parts():
-                    setattr(reply, name, with_tensors(value, lambda tensor: tensor.clone()))
         except Stop as stop:
-            reply = Reply(error=stop.error)
-        except self._fatal:
-            raise
-        except Exception as error:
-            # What the student returned can misbehave even when it is only looked at.
-            reply = Reply(error=describe(error, "call", self._folder, self._stubs))
+            self.raised = stop.raised
+            return Reply(error=stop.error)
+        reply.seconds = time.process_time() - start
+        if not self._own_tensors:
+            # What comes back is as it was then, whatever becomes of the object it is part of.
+            for name, _, value in reply.parts():
+                setattr(reply, name, with_tensors(value, lambda tensor: tensor.clone()))
         return reply
 
     def _do(self, operation: Operation) -> Reply | None:
         match operation:
-            case Call():
-                return self._call(operation)
+            case OrdinaryAsk():
+                return self.conversation.ask(operation)
+            case Ask(into=None):
+                return self._ask(operation)
+            case Ask(into=int(number)):
+                try:
+                    with self._reporting():
+                        self._ask(operation)
+                except Stop as stop:
+                    # It is the answer to whatever is asked of the object.
+                    self.conversation.objects[number] = stop
             case Reset():
-                self._reset(operation)
-            case Build():
-                self._build(operation)
-            case Load():
-                module = self._object(operation.handle)
-                with self._reporting("load"):
-                    _load_state(module, operation.state)
-            case Move():
-                module = self._object(operation.handle)
-                with self._reporting("move"):
-                    if operation.dtype is not None:
-                        module.to(DTYPES[operation.dtype])
-                    if operation.device is not None:
-                        module.to(operation.device)
-            case Train():
-                with self._reporting("move"):
-                    self._object(operation.handle).train(operation.on)
-            case WriteGiven():
-                self._object(operation.handle)
-                with torch.no_grad():
-                    self._embeddings[operation.handle].weight.copy_(operation.weight)
-            case ReadState():
-                return self._read_state(operation)
-            case Get():
-                owner = self._object(operation.handle)
-                with self._reporting("call"):
-                    found = self._find(operation.name, owner)
-                return self._returned(found)
-            case Take():
-                iterator = self._object(operation.handle)
-                with self._reporting("call"):
-                    items = list(islice(iterator, operation.count))
-                return self._returned(items)
-            case Ask():
-                with self._reporting("call"):
-                    return self.conversation.ask(operation)
-            case RunProgram():
-                with self._reporting("call"):
-                    done = self.code.run(operation.arguments, operation.stdin, operation.files)
-                return Reply(value=done.value())
+                self._given.clear()
+                self.conversation.forget()
+                seed_all(operation.seed)
             case _:
                 raise TypeError(f"no component can do {operation.kind!r}")
         return None
 
-    def _reset(self, operation: Reset) -> None:
-        self._objects.clear()
-        self._embeddings.clear()
-        self._unbuilt.clear()
-        self.conversation.forget()
-        seed_all(operation.seed)
+    def _ask(self, operation: Ask) -> Reply:
+        real = self.conversation.real
+        args = [real(value, []) for value in operation.args[1:]]
+        kwargs = {key: real(value, []) for key, value in operation.kwargs.items()}
+        owner = real(operation.args[0], [])
+        asked = found_in(owner, operation.name)
 
-    def _build(self, operation: Build) -> None:
-        """Make an object; what goes wrong is the answer to whatever is asked of it."""
-        self._objects.pop(operation.handle, None)
-        self._unbuilt.pop(operation.handle, None)
-        try:
-            self._make(operation)
-        except Stop as stop:
-            self._unbuilt[operation.handle] = stop.error, self.raised
-
-    def _make(self, operation: Build) -> None:
-        handle = operation.handle
-        owner = self._owner(operation.of, operation.provided)
-        make = self._find(operation.name, owner) if operation.name else owner
-        args, kwargs = self._arguments(operation)
-        # A method that makes something is called; so is a function.
-        with self._reporting("build" if isinstance(make, type) else "call"):
-            made = make(*args, **kwargs)
-        if operation.module and not isinstance(made, torch.nn.Module):
-            error = StudentError("TypeError", "build", f"{operation.name} is not a torch.nn.Module")
-            raise Stop(error)
-        self._objects[handle] = made
-        for arg in args:
-            if isinstance(arg, torch.nn.Embedding):
-                self._embeddings[handle] = arg
-
-    def _read_state(self, operation: ReadState) -> Reply:
-        module = self._object(operation.handle)
-        with self._reporting("state"):
-            state = {key: plain_tensor(value) for key, value in module.state_dict().items()}
-            parameters = {key: plain_tensor(p) for key, p in module.named_parameters()}
-        given = self._embeddings.get(operation.handle)
-        weight = None if given is None else given.weight.detach()
-        return Reply(state=state, parameters=parameters, given=weight)
-
-    def _call(self, operation: Call) -> Reply:
-        args, kwargs = self._arguments(operation)
         sources: list[Tensor | None] = []
         if operation.cotangent is not None:
             sources, args, kwargs = _differentiable(args, kwargs)
-        owner = self._owner(operation.handle, operation.provided)
-        function = self._find(operation.name, owner) if operation.name else owner
+            if isinstance(owner, torch.nn.Module):
+                owner.zero_grad(set_to_none=True)
         if operation.seed is not None:
             _seed_torch(operation.seed)
-        if operation.cotangent is not None and isinstance(owner, torch.nn.Module):
-            owner.zero_grad(set_to_none=True)
-        counter = _flop_counter() if operation.cost else None
-        with self._reporting("call"), counter or nullcontext():
-            result = function(*args, **kwargs)
-        gradients = self._gradients(operation, owner, result, sources)
-        reply = replace(self._returned(result), **gradients)
-        if operation.cost:
+        counted = operation.cost and operation.verb == "call"
+        counter = _flop_counter() if counted else None
+
+        is_built = operation.into is not None and isinstance(asked, type)
+        self._phase = "build" if is_built else _PHASES.get(operation.verb, "call")
+        with counter or nullcontext():
+            result = self._verbs[operation.verb](asked, *args, **kwargs)
+        self._phase = "call"
+
+        if operation.into is not None:
+            self._keep(operation, result, args)
+            return Reply()
+        if operation.verb == "state":
+            return Reply(**result)
+        reply = Reply(**self._gradients(operation, owner, result, sources))
+        reply.value = answered(result)
+        if counted:
             reply.operations = counter.get_total_flops() if counter else 0
         if operation.keep_inputs:
             reply.inputs_after = [plain_tensor(a) for a in _tensor_arguments(args, kwargs)]
         return reply
 
+    def _keep(self, operation: Ask, made: object, args: Sequence[Any]) -> None:
+        """Keep what was made, and note the embedding that it was given."""
+        if operation.module and not isinstance(made, torch.nn.Module):
+            text = f"{operation.name} is not a torch.nn.Module"
+            raise Stop(StudentError("TypeError", "build", text))
+        assert operation.into is not None
+        self.conversation.objects[operation.into] = made
+        for arg in args:
+            if isinstance(arg, torch.nn.Embedding):
+                self._given[id(made)] = arg
+
+    def _write_given(self, module: torch.nn.Module, weight: Tensor) -> None:
+        with torch.no_grad():
+            self._given[id(module)].weight.copy_(weight)
+
+    def _state(self, module: torch.nn.Module) -> dict[str, Any]:
+        """Return the fields of a reply that tell what a module's state is."""
+        given = self._given.get(id(module))
+        return {
+            "state": {key: plain_tensor(value) for key, value in module.state_dict().items()},
+            "parameters": {key: plain_tensor(p) for key, p in module.named_parameters()},
+            "given": None if given is None else given.weight.detach(),
+        }
+
+    def _private(self, tensor: Tensor) -> Tensor:
+        """Return a tensor of a request's that nobody else holds."""
+        if self._own_tensors:
+            return tensor
+        if id(tensor) not in self._copies:
+            self._copies[id(tensor)] = _private_copy(tensor)
+        return self._copies[id(tensor)]
+
     def _gradients(
-        self, operation: Call, owner: object, result: object, sources: list[Tensor | None]
+        self, operation: Ask, owner: object, result: object, sources: list[Tensor | None]
     ) -> dict[str, Any]:
         """Take the gradients that a call asks for; return the fields of a reply that tell them."""
         output = _first_output(result)
         if operation.cotangent is None or output is None:
             return {}
-        outcome = self._backward(output, operation.cotangent)
+        outcome = self._backward(output, self._private(operation.cotangent))
         found: dict[str, Any] = {"gradient": outcome}
         if outcome == "computed":
             found["input_gradients"] = [None if s is None else s.grad for s in sources]
-            if operation.handle is not None and isinstance(owner, torch.nn.Module):
+            if isinstance(owner, torch.nn.Module):
                 found["parameter_gradients"] = {
                     key: None if p.grad is None else plain_tensor(p.grad)
                     for key, p in owner.named_parameters()
                 }
-                given = self._embeddings.get(operation.handle)
+                given = self._given.get(id(owner))
                 found["given_gradient"] = None if given is None else given.weight.grad
         return found
 
@@ -272,52 +244,13 @@ class Executor:
             return "detached"
         if output.shape != cotangent.shape:
             return "wrong shape"
-        with self._reporting("backward"):
-            torch.autograd.backward(output, cotangent.to(output.dtype))
+        self._phase = "backward"
+        torch.autograd.backward(output, cotangent.to(output.dtype))
+        self._phase = "call"
         return "computed"
 
-    def _returned(self, result: object) -> Reply:
-        try:
-            return Reply(value=answered(result))
-        except Unsendable as error:
-            raise Stop(unsent(error)) from None
-
-    # Looking things up and reporting what the student's code raised.
-
-    def _owner(self, handle: int | None, provided: str) -> Any:
-        """Return what a name is looked up in: an object, a provided module or the component."""
-        if handle is not None:
-            return self._object(handle)
-        return self.code.provided(provided) if provided else self.code.module
-
-    def _find(self, name: str, owner: Any) -> Any:
-        found = owner
-        for part in name.split("."):
-            try:
-                found = getattr(found, part)
-            except AttributeError:
-                of = "" if isinstance(owner, ModuleType) else name_of_class(type(owner))
-                raise Stop(StudentError("MissingName", "call", name, key=of)) from None
-        return found
-
-    def _object(self, handle: int) -> Any:
-        """Return an object; one that could not be made fails every later question, too."""
-        if handle not in self._objects:
-            missing = StudentError("Exception", "build", "the module was not built")
-            error, self.raised = self._unbuilt.get(handle, (missing, None))
-            raise Stop(error)
-        return self._objects[handle]
-
-    def _arguments(self, operation: Build | Call) -> tuple[list[Any], dict[str, Any]]:
-        real = self._real
-        args = [v if type(v) in _SIMPLE else real(v) for v in operation.args]
-        return args, {k: v if type(v) in _SIMPLE else real(v) for k, v in operation.kwargs.items()}
-
-    def _real(self, value: Value) -> Any:
-        return value if type(value) is torch.Tensor else made_real(value, self._object)
-
     @contextmanager
-    def _reporting(self, phase: str) -> Iterator[None]:
+    def _reporting(self) -> Iterator[None]:
         try:
             yield
         except Stop:
@@ -327,11 +260,11 @@ class Executor:
         except self._fatal:
             raise
         except BaseException as error:
-            raise Stop(self._describe(error, phase)) from None
+            raise Stop(self._describe(error), error) from None
 
-    def _describe(self, error: BaseException, phase: str = "call") -> StudentError:
+    def _describe(self, error: BaseException) -> StudentError:
         self.raised = error
-        return describe(error, phase, self._folder, self._stubs)
+        return describe(error, self._phase, self._folder, self._stubs)
 
 
 # What belongs to one call.
@@ -407,6 +340,13 @@ def _private_copy(tensor: Tensor) -> Tensor:
     return copy.copy_(collapsed).expand(tensor.shape)
 
 
+def _move(module: torch.nn.Module, *places: Any) -> None:
+    """Move a module to a dtype, a device, or both."""
+    for place in places:
+        if place is not None:
+            module.to(place)
+
+
 def _load_state(module: torch.nn.Module, state: Mapping[str, Tensor]) -> None:
     """Write tensors into the entries of a module's state_dict.
 
@@ -423,14 +363,6 @@ def _load_state(module: torch.nn.Module, state: Mapping[str, Tensor]) -> None:
                 error = StudentError("StateShape", "load", key=key, shape=shape, wanted=wanted)
                 raise Stop(error)
             own[key].copy_(tensor)
-
-
-class Stop(Exception):
-    """Ends a request early, with the error that its reply reports."""
-
-    def __init__(self, error: StudentError) -> None:
-        super().__init__(error.kind)
-        self.error = error
 
 
 def unsent(error: object) -> StudentError:

@@ -18,7 +18,7 @@ import numpy as np
 from autograder.api.answer import CheckFailed
 from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.messages import PARTS, Reply, Request
-from autograder.api.operations import Build, Call, Move
+from autograder.api.operations import Ask, handle_of
 from autograder.api.values import (
     DTYPES,
     INSTEAD,
@@ -188,9 +188,7 @@ def coarse_in(request: Request) -> set[str]:
     """Return the dtypes of half precision that a request holds, in tensors or by name."""
     found = {name_of(tensor.dtype) for tensor in request.tensors()}
     for op in request.ops:
-        if isinstance(op, Move) and op.dtype is not None:
-            found.add(op.dtype)
-        given = (*op.args, *op.kwargs.values()) if isinstance(op, Build | Call) else ()
+        given = (*op.args, *op.kwargs.values()) if type(op) is Ask else ()
         found |= {name_of(value) for value in given if isinstance(value, torch.dtype)}
     return found.intersection(HALF)
 
@@ -409,7 +407,7 @@ def _given_numbers(requests: Sequence[Request]) -> bool:
     holding: set[object] = set()
     given = False
     for request in requests:
-        handles = {op.__dict__.get("handle") for op in request.ops} - {None}
+        handles = set(map(handle_of, request.ops)) - {None}
         given = any(tensor.is_floating_point() for tensor in request.tensors())
         if given:
             holding |= handles

@@ -129,11 +129,14 @@ class ComponentCode:
             raise FileNotFoundError(f"there is no {self._file.name}")
         return spec.loader.get_data(str(self._file))
 
-    def provided(self, name: str) -> ModuleType:
-        """Return a provided module."""
-        if name not in self._provided:
-            raise TypeError(f"there is no {PROVIDED}/{name}.py")
-        return self._provided[name]
+    def named(self, name: str) -> Any:
+        """Return a module by its name; the component's own is asked for without one."""
+        package, _, stem = name.rpartition(".")
+        if package == PROVIDED:
+            if stem not in self._provided:
+                raise TypeError(f"there is no {PROVIDED}/{stem}.py")
+            return self._provided[stem]
+        return importlib.import_module(name) if name else self.module
 
     def run(self, arguments: tuple[str, ...], stdin: str, files: Mapping[str, bytes]) -> Program:
         """Run the program once as `__main__`, in a new folder of its own.

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping, Sequence
 
 from autograder.api.lazy import Tensor, torch
-from autograder.api.values import Embedding
+from autograder.api.values import Made
 
 
 @functools.lru_cache(maxsize=20_000)
@@ -63,6 +63,6 @@ class Make:
             for number, (key, shape) in enumerate(shapes.items())
         }
 
-    def embedding(self, weight: Tensor) -> Embedding:
+    def embedding(self, weight: Tensor) -> Made:
         """Stand for an `nn.Embedding` whose weight (V, D) is this."""
-        return Embedding(weight)
+        return Made("embedding", (weight,))

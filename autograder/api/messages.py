@@ -12,13 +12,11 @@ from typing import Any, Literal
 
 from autograder.api.lazy import Tensor, torch
 from autograder.api.operations import (
-    Call,
+    Ask,
     Operation,
     Reset,
     Resume,
-    RunProgram,
     read_operation,
-    with_changed_tensors,
     write_operation,
 )
 from autograder.api.values import (
@@ -102,8 +100,9 @@ class Request:
 
     @property
     def name(self) -> tuple[str, str]:
-        """The kind of what is asked, and the function, method or attribute."""
-        return self.ops[-1].kind, getattr(self.ops[-1], "name", "")
+        """The verb of what is asked, and the function, method or attribute."""
+        last = self.ops[-1]
+        return (last.verb, last.name) if isinstance(last, Ask) else (last.kind, "")
 
     @property
     def resumes(self) -> bool:
@@ -113,7 +112,7 @@ class Request:
     @property
     def counted(self) -> bool:
         """Whether it asks what a call costs."""
-        return any(isinstance(op, Call | RunProgram) and op.cost for op in self.ops)
+        return any(isinstance(op, Ask) and op.cost for op in self.ops)
 
     def tensors(self) -> list[Tensor]:
         """Return every tensor of the request, each once."""
@@ -124,17 +123,12 @@ class Request:
                     found[id(tensor)] = tensor
         return list(found.values())
 
-    def with_tensors(self, change: Callable[[Tensor], Tensor]) -> Request:
-        """Return the request with every tensor changed; one that is there twice stays one."""
-        changed = {id(tensor): change(tensor) for tensor in self.tensors()}
-        return Request([with_changed_tensors(op, lambda t: changed[id(t)]) for op in self.ops])
-
     def reseeded(self) -> Request:
         """Return the request with other seeds for its random draws."""
         return Request(
             [
                 replace(op, seed=op.seed + 1)
-                if isinstance(op, Reset | Call) and op.seed is not None
+                if isinstance(op, Reset | Ask) and op.seed is not None
                 else op
                 for op in self.ops
             ]

@@ -1,9 +1,10 @@
 """What ordinary tests ask of a component, where the component lives.
 
 A test of plain pytest holds no object of the component's: it holds a number, and asks by it
-(`Ask`). What it asks is done here. Values are sent back; any other object stays here, under a
-number (`Held`). What the test lends is called back in between: the reply then says what is asked of
-the test, and the next requests are answered until one of them (`Resume`) brings the answer.
+(`OrdinaryAsk`). What it asks is done here. Values are sent back; any other object stays here,
+under a number (`Held`). What the test lends is called back in between: the reply then says what is
+asked of the test, and the next requests are answered until one of them (`Resume`) brings the
+answer. Objects of the other tests have their numbers here, too.
 """
 
 from __future__ import annotations
@@ -34,11 +35,10 @@ import numpy as np
 
 from autograder.api.lazy import loaded, torch
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.operations import Ask, Resume
+from autograder.api.operations import OrdinaryAsk, Resume
 from autograder.api.values import (
     ABSENT,
     ARRAY_DTYPES,
-    DTYPES,
     MAX_ITEMS,
     MAX_TEXT,
     Array,
@@ -51,6 +51,8 @@ from autograder.api.values import (
     Tracked,
     Unsendable,
     Value,
+    is_sendable,
+    kind_of,
     name_of_class,
     opaque,
     plain_tensor,
@@ -75,11 +77,12 @@ FILES = "tmp_path"
 
 # Values that are themselves on both sides.
 SIMPLE = (type(None), bool, int, float, complex, str, bytes)
-_SINGLE = (
+# Of these classes, and no other that extends one, are objects that cross as they are.
+_COPIED = (
     *SIMPLE,
-    *(Decimal, Fraction, date, datetime, time, timedelta),
+    *(Decimal, Fraction, date, datetime, time, timedelta, list, tuple, set, frozenset, dict),
+    *(collections.OrderedDict, collections.defaultdict, collections.Counter),
 )
-_MAPPINGS = (dict, collections.OrderedDict, collections.defaultdict, collections.Counter)
 # What an object's class may extend, and how the value that the builtin class holds is read.
 _BUILT_IN: Mapping[type, Callable[[Any], Any]] = {
     str: str.__str__,
@@ -206,6 +209,10 @@ def _python_rng(version: int, numbers: Array, gauss: float | None) -> random.Ran
     return made
 
 
+def _embedding(weight: Any) -> Any:
+    return torch.nn.Embedding(weight.shape[0], weight.shape[1], _weight=weight.clone())
+
+
 # What a test hands over that is made here of values. `Conversation` makes files.
 _MAKERS: Mapping[str, Callable[..., Any]] = {
     "range": range,
@@ -238,7 +245,25 @@ _MAKERS: Mapping[str, Callable[..., Any]] = {
     "numpy rng": _numpy_rng,
     "torch rng": _torch_rng,
     "random rng": _python_rng,
+    "embedding": _embedding,
 }
+
+
+class Stop(Exception):
+    """Ends a request early, with the error that its reply reports.
+
+    Args:
+        error: is reported.
+        raised: what the student's code raised, if that is why.
+    """
+
+    def __init__(self, error: StudentError, raised: BaseException | None = None) -> None:
+        super().__init__(error, raised)
+        self.error = error
+        self.raised = raised
+
+
+_UNBUILT = Stop(StudentError("Exception", "build", "the module was not built"))
 
 
 class ObjectOfTest:
@@ -290,15 +315,24 @@ class Conversation:
     Args:
         report: describes an exception of the student's code.
         perform: answers a further request, while the test is asked back.
+        module_of: returns a module by its name.
+        private: returns a tensor of the test's that nobody else holds.
+
+    Attributes:
+        objects: what lives here, by number; of what could not be made, the `Stop` that says why.
     """
 
     def __init__(
         self,
         report: Callable[[BaseException], StudentError],
         perform: Callable[[Request], Reply],
+        module_of: Callable[[str], Any],
+        private: Callable[[Any], Any],
     ) -> None:
         self._report = report
         self._perform = perform
+        self._module_of = module_of
+        self._private = private
         # Sends a reply and waits for the next request; set where a child answers.
         self.exchange: Callable[[Reply], Request] | None = None
         # Whether it tells where a call has left the generators, as the solution does.
@@ -313,13 +347,13 @@ class Conversation:
 
     def forget(self) -> None:
         """Begin another test: no number means anything any more."""
-        self._objects: dict[int, Any] = {}
+        self.objects: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
         self._leaves: dict[int, list[Any]] = {}
         self._tests: dict[int, Any] = {}
         self._known: dict[int, tuple[int, int, int]] = {}
 
-    def ask(self, operation: Ask) -> Reply:
+    def ask(self, operation: OrdinaryAsk) -> Reply:
         """Do what a test asks; what the student's code raises is a part of the reply."""
         if "draws" in operation.beside:
             set_draws(operation.beside["draws"])
@@ -345,11 +379,11 @@ class Conversation:
         """Return what stands for a warning: its class and its text."""
         return [self._raised(warning.message), str(warning.message)[:_WORDS]]  # type: ignore[arg-type]
 
-    def _done(self, operation: Ask) -> Reply:
+    def _done(self, operation: OrdinaryAsk) -> Reply:
         self._write(operation.written)
         sources: list[Any] = []
-        args = [self._real(value, sources) for value in operation.args]
-        kwargs = {key: self._real(value, sources) for key, value in operation.kwargs.items()}
+        args = [self.real(value, sources) for value in operation.args]
+        kwargs = {key: self.real(value, sources) for key, value in operation.kwargs.items()}
         before = [_marks_of(source) for source in sources]
         versions = {id(x): x._version for x in (*args, *kwargs.values()) if is_tensor(x)}
         try:
@@ -394,7 +428,7 @@ class Conversation:
 
     def _learned(
         self,
-        operation: Ask,
+        operation: OrdinaryAsk,
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         versions: Mapping[int, int],
@@ -422,29 +456,53 @@ class Conversation:
 
     # What the test hands over.
 
-    def _real(self, value: Value, sources: list[Any]) -> Any:
-        """Return what stands behind a value of the test's."""
+    def real(self, value: Value, sources: list[Any]) -> Any:
+        """Return what stands behind a value of the test's.
+
+        Args:
+            value: the value.
+            sources: gets the tensors that gradients flow back to.
+        """
         kind = type(value)
         if kind in SIMPLE:
             return value
+        if isinstance(value, torch.Tensor):
+            return self._private(value)
         if kind is Handle:
-            return self._objects[value.number]
+            return self.object_of(value.number)
         if kind is Named:
-            return named(value.path)
+            return named(value.path, self._module_of)
         if kind is Callback:
             return self._of_test(value)
         if kind is Made:
             return self._make(value, sources)
-        if kind in (list, tuple, set):
-            return kind(self._real(item, sources) for item in value)
+        if kind is set:
+            return {self.real(item, sources) for item in value}
         if kind is dict:
-            return {self._real(k, sources): self._real(v, sources) for k, v in value.items()}
+            return {self.real(k, sources): self.real(v, sources) for k, v in value.items()}
         if isinstance(value, np.ndarray):
             return value.copy()
-        return Path(value) if isinstance(value, PurePath) else value
+        if isinstance(value, PurePath):
+            return Path(value)
+        container = kind_of(value, also=True)
+        items = container.items(value)
+        if items is None:
+            return value
+        return container.remade(value, [self.real(item, sources) for item in items])
+
+    def object_of(self, number: int) -> Any:
+        """Return an object.
+
+        Raises:
+            Stop: it could not be made, which is the answer to every question about it.
+        """
+        found = self.objects.get(number, _UNBUILT)
+        if type(found) is Stop:
+            raise Stop(*found.args)
+        return found
 
     def _make(self, value: Made, sources: list[Any]) -> Any:
-        parts = [self._real(part, sources) for part in value.parts]
+        parts = [self.real(part, sources) for part in value.parts]
         if value.maker == "exception":
             return self._error_of_test(*parts)
         if value.maker == "file":
@@ -502,7 +560,7 @@ class Conversation:
     def _resumed(self, answer: Resume) -> Any:
         self._write(answer.written)
         if not answer.raised:
-            return self._real(answer.value, [])
+            return self.real(answer.value, [])
         raise self._error_of_test(answer.raised, answer.number)
 
     def _error_of_test(self, name: str, number: int) -> Exception:
@@ -527,10 +585,10 @@ class Conversation:
         number = self._numbers.get(id(value))
         if number is not None:
             return number
-        if len(self._objects) >= MAX_OBJECTS:
+        if len(self.objects) >= MAX_OBJECTS:
             raise Unsendable(f"a test holds more than {MAX_OBJECTS} objects")
-        number = len(self._objects) + 1
-        self._objects[number] = value
+        number = len(self.objects) + 1
+        self.objects[number] = value
         self._numbers[id(value)] = number
         return number
 
@@ -570,7 +628,7 @@ class Conversation:
         """Return the parameters that the test has and that are changed here, with gradients."""
         found = []
         for number, before in self._known.items():
-            leaf = self._objects[number]
+            leaf = self.objects[number]
             now = _marks_of(leaf)
             if now != before:
                 self._known[number] = now
@@ -580,17 +638,17 @@ class Conversation:
     def _write(self, written: Sequence[Value]) -> None:
         """Write what the test has written into what came back before."""
         for number, numbers, *gradient in written:
-            target = self._objects[number]
+            target = self.objects[number]
             if isinstance(target, np.ndarray):
                 target[...] = numbers
                 continue
             if isinstance(target, list | dict | set):
-                rewrite(target, self._real(numbers, []))
+                rewrite(target, self.real(numbers, []))
                 continue
             with torch.no_grad():
                 target.copy_(numbers)
             if gradient:
-                target.grad = gradient[0]
+                target.grad = self.real(gradient[0], [])
             if number in self._known:
                 self._known[number] = _marks_of(target)
 
@@ -640,30 +698,18 @@ class _Packer(Copier):
             return Callback(of_test)
         if isinstance(value, BaseException) and (number := vars(value).get(_OF_TEST)):
             return Callback(number)
-        if cls in _SINGLE or isinstance(value, PurePath | np.generic):
-            return super().copy(value)
-        if isinstance(value, list | tuple) and cls in (list, tuple):
-            return cls(self.items(value))
-        if cls in _MAPPINGS or cls in (set, frozenset):
+        if cls in _COPIED or isinstance(value, (PurePath, np.generic, torch.Size, torch.dtype)):
             return super().copy(value)
         if isinstance(value, range | slice):
             return Made(cls.__name__, (value.start, value.stop, value.step))
-        if loaded() and isinstance(value, torch.Tensor | torch.Size | torch.dtype):
-            return self._of_torch(value)
         if isinstance(value, np.ndarray) and value.dtype.name in ARRAY_DTYPES:
             return talk.track(value) if value.ndim else super().copy(value)
+        if isinstance(value, torch.Tensor) and is_sendable(value):
+            is_tracked = value.ndim or value.requires_grad
+            return talk.track(value) if is_tracked else super().copy(value)
         if isinstance(value, type) and TYPES.get(name_of_class(value)) is value:
             return Named(f"builtins:{name_of_class(value)}")
         return self._held(value)
-
-    def _of_torch(self, value: Any) -> Value:
-        plain = not isinstance(value, torch.Tensor) or (not value.ndim and not value.requires_grad)
-        sendable = not isinstance(value, torch.Tensor) or (
-            value.layout is torch.strided and str(value.dtype).removeprefix("torch.") in DTYPES
-        )
-        if not sendable:
-            return self._held(value)
-        return super().copy(value) if plain else self._conversation.track(value)
 
     def _held(self, value: Any) -> Held:
         held = self._conversation._held(value)
@@ -709,12 +755,25 @@ def _is_below(cls: type, path: str) -> bool:
     return base is not None and issubclass(cls, base)
 
 
-def named(path: str) -> Any:
+def named(path: str, module_of: Callable[[str], Any] = importlib.import_module) -> Any:
     """Return a module ("torch.nn"), or what a library calls by a name ("torch.nn:Linear")."""
     module, _, name = path.partition(":")
-    found: Any = importlib.import_module(module)
+    return found_in(module_of(module), name)
+
+
+def found_in(owner: Any, name: str) -> Any:
+    """Return what a module or an object has under a dotted name; itself for an empty one.
+
+    Raises:
+        Stop: there is none.
+    """
+    found = owner
     for part in name.split(".") if name else ():
-        found = getattr(found, part)
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            of = "" if isinstance(owner, ModuleType) else name_of_class(type(owner))
+            raise Stop(StudentError("MissingName", "call", name, key=of)) from None
     return found
 
 

@@ -1,17 +1,18 @@
-"""What can be asked of a component: operations on it and on the modules that it builds.
+"""What can be asked of a component, of what is provided with it, and of objects.
 
-A module is named by a handle, a number of the test's choosing. The fields of an operation are
-values, so that every operation is written and read by the same rule.
+An object is named by a handle: a number that the test chooses beforehand, or that an ordinary test
+gets with an answer. The fields of an operation are values, so that every operation is written and
+read by the same rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar
 
 from autograder.api.lazy import Tensor
-from autograder.api.values import Reader, Value, Writer, with_tensors
+from autograder.api.values import Handle, Named, Reader, Value, Writer
 
 
 @dataclass(frozen=True)
@@ -30,140 +31,51 @@ class Reset(Operation):
 
 
 @dataclass(frozen=True)
-class Build(Operation):
-    """Make an object and keep it under a handle.
+class Ask(Operation):
+    """Ask something of the component, of a module that is provided with it, or of an object.
 
-    `name` is a class or function of the component, a class method ("Tokenizer.load"), or a method
-    of the object `of`; `provided` names the provided module to look in instead of the component. A
-    `module` must be a torch.nn.Module.
+    Attributes:
+        name: the function, method or attribute that it is about, which may be dotted
+            ("Tokenizer.load"); empty if it is about the object itself.
+        verb: what is asked: "call", "get", or another that the executor knows.
+        args: what it is asked of, then what it is asked with.
+        kwargs: further arguments of a call.
+        into: the number under which what is made stays there; it is then not sent.
+        module: whether that must be a torch.nn.Module.
+        seed: seeds torch's generator before.
+        cotangent: asks for gradients of (output * cotangent).sum().
+        keep_inputs: asks for the tensor arguments as the call leaves them.
+        cost: asks for the floating-point operations counted.
     """
 
-    kind: ClassVar[str] = "build"
-    handle: int
+    kind: ClassVar[str] = "ask"
     name: str
+    verb: str = "call"
     args: tuple[Value, ...] = ()
     kwargs: Mapping[str, Value] = field(default_factory=dict)
-    module: bool = True
-    of: int | None = None
-    provided: str = ""
-
-
-@dataclass(frozen=True)
-class Load(Operation):
-    """Write tensors into the entries of a module's state_dict."""
-
-    kind: ClassVar[str] = "load"
-    handle: int
-    state: Mapping[str, Tensor]
-
-
-@dataclass(frozen=True)
-class Move(Operation):
-    """Move a module to a dtype (by name), a device, or both."""
-
-    kind: ClassVar[str] = "move"
-    handle: int
-    dtype: str | None = None
-    device: str | None = None
-
-
-@dataclass(frozen=True)
-class Train(Operation):
-    """Switch a module between training and evaluation."""
-
-    kind: ClassVar[str] = "train"
-    handle: int
-    on: bool
-
-
-@dataclass(frozen=True)
-class WriteGiven(Operation):
-    """Overwrite the weight of the embedding that a module was given."""
-
-    kind: ClassVar[str] = "write_given"
-    handle: int
-    weight: Tensor
-
-
-@dataclass(frozen=True)
-class ReadState(Operation):
-    """Fetch a module's state_dict, its parameters and the weight it was given."""
-
-    kind: ClassVar[str] = "read_state"
-    handle: int
-
-
-@dataclass(frozen=True)
-class Call(Operation):
-    """Call a function of the component or of a provided module, an object, or a method of one.
-
-    Without a handle `name` is a function; with one it is a method, or empty for the object itself.
-    `cotangent` asks for gradients of (output * cotangent).sum(), `keep_inputs` for the tensor
-    arguments as the call leaves them, `cost` for the floating-point operations counted.
-    """
-
-    kind: ClassVar[str] = "call"
-    name: str
-    handle: int | None = None
-    args: tuple[Value, ...] = ()
-    kwargs: Mapping[str, Value] = field(default_factory=dict)
+    into: int | None = None
+    module: bool = False
     seed: int | None = None
     cotangent: Tensor | None = None
     keep_inputs: bool = False
     cost: bool = False
-    provided: str = ""
 
 
 @dataclass(frozen=True)
-class Get(Operation):
-    """Read an attribute of an object."""
-
-    kind: ClassVar[str] = "get"
-    handle: int
-    name: str
-
-
-@dataclass(frozen=True)
-class Take(Operation):
-    """Take the next items of an iterator, at most `count`."""
-
-    kind: ClassVar[str] = "take"
-    handle: int
-    count: int
-
-
-@dataclass(frozen=True)
-class RunProgram(Operation):
-    """Run the component as a program in a folder of its own that holds `files`."""
-
-    kind: ClassVar[str] = "run"
-    arguments: tuple[str, ...] = ()
-    stdin: str = ""
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    cost: bool = False
-
-
-@dataclass(frozen=True)
-class Ask(Operation):
+class OrdinaryAsk(Ask):
     """Ask what an ordinary test asks of a module, an object or a function of the component's.
 
     Attributes:
         name: the verb, and the name of the function or attribute that it is about, if any: under
             it answers are of the kinds that the solution gives.
         verb: one of `objects.VERBS`.
-        args: what it is asked of, then what it is asked with.
-        kwargs: further arguments of a call.
         written: what the test has written into tensors and arrays that came back before: their
             number, what they hold now, and the gradient that they have.
         beside: the state of the generators ("draws"), and what the student's code may read
             ("stdin", "files").
     """
 
-    kind: ClassVar[str] = "ask"
-    name: str
-    verb: str
-    args: tuple[Value, ...] = ()
-    kwargs: Mapping[str, Value] = field(default_factory=dict)
+    kind: ClassVar[str] = "ordinary"
     written: tuple[Value, ...] = ()
     beside: Mapping[str, Value] = field(default_factory=dict)
 
@@ -176,7 +88,7 @@ class Resume(Operation):
         value: what the test's function returned.
         raised: the built-in class of what it raised instead, empty if it returned.
         number: the number of what it raised, by which it is known when it comes back.
-        written: as of `Ask`.
+        written: as of `OrdinaryAsk`.
     """
 
     kind: ClassVar[str] = "resume"
@@ -187,11 +99,7 @@ class Resume(Operation):
 
 
 _BY_KIND: dict[str, type[Operation]] = {
-    operation.kind: operation
-    for operation in (
-        *(Reset, Build, Load, Move, Train, WriteGiven, ReadState),
-        *(Call, Get, Take, RunProgram, Ask, Resume),
-    )
+    operation.kind: operation for operation in (Reset, Ask, OrdinaryAsk, Resume)
 }
 
 
@@ -208,26 +116,33 @@ _FILLED: dict[type[Operation], dict[str, object]] = {
 
 def entries_of(operations: Sequence[Operation]) -> frozenset[str]:
     """Return the names of the component's functions and classes that are asked."""
-    return frozenset(
-        op.name
-        for op in operations
-        if (isinstance(op, Build) and op.of is None) or (isinstance(op, Call) and op.handle is None)
-    )
+    asked = [op for op in operations if type(op) is Ask and op.name]
+    return frozenset(op.name for op in asked if isinstance(op.args[0], Named))
+
+
+def handle_of(operation: Operation) -> int | None:
+    """Return the number of the object that is made, or else asked something."""
+    if type(operation) is not Ask:
+        return None
+    of = operation.args[0]
+    return of.number if operation.into is None and isinstance(of, Handle) else operation.into
 
 
 def write_operation(operation: Operation, writer: Writer) -> list[Any]:
     """Return the plain form of an operation."""
+    filled = _FILLED[type(operation)]
     named = {
         name: writer.write(value)
         for name, value in vars(operation).items()
         # What is not said is the default.
-        if not _is_default(value, _FILLED[type(operation)].get(name, MISSING))
+        if not _is_default(value, filled.get(name, MISSING))
     }
     return [operation.kind, named]
 
 
 def _is_default(value: Value, default: object) -> bool:
-    if value is default:
+    if value is default or (isinstance(value, str) and value == default):
+        # A text that was kept is another object.
         return True
     return isinstance(value, tuple | dict) and not value and isinstance(default, tuple | dict)
 
@@ -245,9 +160,3 @@ def read_operation(plain: list[Any], reader: Reader) -> Operation:
     for name, value in named.items():
         found[name] = read(value) if type(value) is list else value
     return operation
-
-
-def with_changed_tensors(operation: Operation, change: Callable[[Tensor], Tensor]) -> Operation:
-    """Return an operation with every tensor changed."""
-    changed = {f.name: with_tensors(getattr(operation, f.name), change) for f in fields(operation)}
-    return replace(operation, **changed)

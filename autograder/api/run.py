@@ -16,7 +16,7 @@ from autograder.api.lazy import torch
 from autograder.api.likeness import coarse_in, in_float64
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import Reset
-from autograder.api.values import Array, Embedding
+from autograder.api.values import Array, Made
 from autograder.text import clean
 
 MOST_VIEWS = 12
@@ -91,9 +91,9 @@ class Show:
         numbers = [_number(value) for value in found]
         self._add("bars", title, note, labels=names, values=numbers)
 
-    def embedding(self, weight: torch.Tensor) -> Embedding:
+    def embedding(self, weight: torch.Tensor) -> Made:
         """Return an argument that arrives as an `nn.Embedding` with this weight."""
-        return Embedding(weight)
+        return Made("embedding", (weight,))
 
     def _add(self, kind: str, title: str, note: str, **more: Any) -> None:
         if len(self.views) < MOST_VIEWS:

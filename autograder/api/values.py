@@ -134,13 +134,6 @@ class Malformed(Exception):
 
 
 @dataclass(frozen=True)
-class Embedding:
-    """Stands for an `nn.Embedding` with this weight (V, D), made where the component lives."""
-
-    weight: Tensor
-
-
-@dataclass(frozen=True)
 class Handle:
     """Stands for an object that lives beside the component, under a number of the test's."""
 
@@ -207,7 +200,10 @@ class Tracked:
 
 @dataclass(frozen=True)
 class Named:
-    """Stands for a module, or for a class or function of a library, by its dotted name."""
+    """Stands for a module, or for a class or function of a library, by its dotted name.
+
+    Without a name it is the component's own module.
+    """
 
     path: str
 
@@ -255,7 +251,6 @@ class Kind:
         write: returns what stands behind the tag.
         read: reads that, each part an argument; whatever it raises, the form is malformed.
         items: what it holds, None if it is one by itself; `remade` is it with other items.
-        real: what a component is given for it, with real items and the objects there are.
         form: its form as an answer, one of FORM_WORDS.
         words: what kind of value it is, in the student's words; by default those of its form.
         dtype: the name of the dtype of its numbers, where they have one.
@@ -272,7 +267,6 @@ class Kind:
     read: Callable[..., Value] = lambda reader, depth: None
     items: Callable[[Value], Iterable[Value] | None] = lambda value: None
     remade: Callable[[Value, list[Value]], Value] = lambda value, items: value
-    real: Callable[[Value, list[Value], Callable[[int], Any]], Any] | None = None
     form: str | Callable[[Value], str] = "other"
     words: str | Callable[[Value], str] = ""
     dtype: Callable[[Value], str | None] = lambda value: None
@@ -385,9 +379,14 @@ def tensor_bytes(tensor: Tensor) -> bytes:
     return string_at(contiguous.data_ptr(), contiguous.nbytes)
 
 
+def is_sendable(tensor: Tensor) -> bool:
+    """Return whether a tensor's numbers can cross."""
+    return tensor.layout is torch.strided and name_of(tensor.dtype) in DTYPES
+
+
 def _copy_tensor(value: Value, copier: Copier) -> Value:
     tensor = plain_tensor(value)
-    if tensor.layout is torch.strided and name_of(tensor.dtype) in DTYPES:
+    if is_sendable(tensor):
         return tensor
     raise Unsendable(f"it is a tensor of {tensor.dtype} with layout {tensor.layout}")
 
@@ -597,16 +596,9 @@ def _sized(value: Value, values: bool) -> str:
 # What stands for an object.
 
 
-def _read_embedding(reader: Reader, depth: int, weight: Any) -> Value:
-    read = reader.read(weight, depth + 1)
-    if not isinstance(read, torch.Tensor):
-        raise ValueError
-    return Embedding(read)
-
-
-def _real_embedding(value: Value, items: list[Value], object_of: Callable[[int], Any]) -> Any:
-    weight = value.weight.clone()
-    return torch.nn.Embedding(weight.shape[0], weight.shape[1], _weight=weight)
+def _show_made(value: Value, values: bool) -> str:
+    shape = "".join(str(tuple(part.shape)) for part in value.parts if value.maker == "embedding")
+    return f"nn.Embedding{shape}" if shape else repr(value)
 
 
 def _read_held(
@@ -693,8 +685,6 @@ KINDS: tuple[Kind, ...] = (
         copy=_copy_array,
         write=_write_array,
         read=_read_array,
-        # The test's own must not be written to.
-        real=lambda value, items, object_of: value.copy(),
         words=_array_words,
         dtype=lambda value: value.dtype.name if value.dtype.name in DTYPES else None,
         show=_show_array,
@@ -754,21 +744,10 @@ KINDS: tuple[Kind, ...] = (
         check=_check_set,
     ),
     Kind(
-        (Embedding,),
-        "embedding",
-        write=lambda value, writer: [writer.write(value.weight)],
-        read=_read_embedding,
-        items=lambda value: [value.weight],
-        remade=lambda value, items: Embedding(*items),
-        real=_real_embedding,
-        show=lambda value, values: f"nn.Embedding{tuple(value.weight.shape)}",
-    ),
-    Kind(
         (Handle,),
         "handle",
         write=lambda value, writer: [value.number],
         read=lambda reader, depth, number: Handle(operator.index(number)),
-        real=lambda value, items, object_of: object_of(value.number),
         show=lambda value, values: f"object{value.number}",
     ),
     Kind(
@@ -822,7 +801,6 @@ KINDS: tuple[Kind, ...] = (
         copy=_copy_exactly,
         write=lambda value, writer: [value.as_posix()],
         read=lambda reader, depth, text: pathlib.PurePosixPath(text),
-        real=lambda value, items, object_of: pathlib.Path(value),
         words="a path",
         show=lambda value, values: repr(value.as_posix()),
         check=_check_path,
@@ -869,6 +847,7 @@ KINDS: tuple[Kind, ...] = (
         ),
         items=lambda value: value.parts,
         remade=lambda value, items: Made(value.maker, tuple(items)),
+        show=_show_made,
     ),
     Kind(
         (Callback,),
@@ -1054,18 +1033,6 @@ def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
 def with_tensors(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
     """Return a value with every tensor changed."""
     return mapped(value, lambda leaf: change(leaf) if isinstance(leaf, torch.Tensor) else leaf)
-
-
-def made_real(value: Value, object_of: Callable[[int], Any]) -> Value:
-    """Return an argument as a component gets it, with what only stands for an object made.
-
-    Args:
-        value: the argument.
-        object_of: returns what lives beside the component under a handle.
-    """
-    kind = kind_of(value, also=True)
-    items = [made_real(item, object_of) for item in kind.items(value) or ()]
-    return kind.remade(value, items) if kind.real is None else kind.real(value, items, object_of)
 
 
 # Shown.

@@ -28,6 +28,7 @@ from autograder.api.criterion import EXAMPLES, MARKER, Criterion, criterion_of
 from autograder.api.run import VIEWS, drawings_of
 from autograder.assignment import Assignment
 from autograder.environment import alone
+from autograder.errors import UsageError
 from autograder.judge.cache import Cache
 from autograder.judge.ordinary_files import component_of_file, is_ordinary, is_test_file
 from autograder.judge.ordinary_suite import (
@@ -38,6 +39,7 @@ from autograder.judge.ordinary_suite import (
 )
 from autograder.judge.places import cache_folder
 from autograder.judge.reference import (
+    ReferenceFault,
     ReferenceProcess,
     ReferenceSession,
     solution_of,
@@ -143,10 +145,14 @@ def listed(assignment: Assignment) -> dict[str, dict[str, Criterion]]:
     """Return the public ordinary tests that count, by file and name.
 
     Raises:
-        SuiteFault, ReferenceFault: as for `collect`.
+        UsageError: the suite is broken.
     """
     found: dict[str, dict[str, Criterion]] = {}
-    for check in collect(assignment, lenient=True).checks.values():
+    try:
+        checks = collect(assignment, lenient=True).checks
+    except (SuiteFault, ReferenceFault) as error:
+        raise UsageError(f"the suite of {assignment.name} is broken: {error}") from error
+    for check in checks.values():
         if isinstance(check, OrdinaryCheck) and check.criterion.visibility == "public":
             file, _, node = check.node.partition("::")
             name = ".".join(node.split("::"))

@@ -14,26 +14,12 @@ from autograder.api.expect import Expect, wrong_parts
 from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.likeness import all_alike, tolerance_of
 from autograder.api.messages import Reply, Request
-from autograder.api.operations import (
-    Ask,
-    Build,
-    Call,
-    Get,
-    Load,
-    Move,
-    Operation,
-    ReadState,
-    Reset,
-    Resume,
-    RunProgram,
-    Take,
-    Train,
-    WriteGiven,
-)
+from autograder.api.operations import Ask, Operation, OrdinaryAsk, Reset, Resume, handle_of
 from autograder.api.patterns import place_words, worst_place
 from autograder.api.values import (
     SHOWN_VALUES,
-    Embedding,
+    Made,
+    Named,
     Opaque,
     Value,
     array_of,
@@ -58,6 +44,7 @@ from autograder.judge.intake import Rejected
 from autograder.judge.session import UNANSWERED, NotRun, Planned
 from autograder.judge.submission import grade_component
 from autograder.judge.suite import Attempt
+from autograder.rules.guard import PROVIDED
 from autograder.sandbox.handle import ChildGone
 
 # Lines that an answer is written out in, at most.
@@ -173,7 +160,7 @@ def _telling(attempt: Attempt, rights: Sequence[Reply | None]) -> int:
 
 
 def _seeded(request: Request) -> bool:
-    return any(isinstance(op, Call) and op.seed is not None for op in request.ops)
+    return any(isinstance(op, Ask) and op.seed is not None for op in request.ops)
 
 
 def _alike(asked: Planned, right: Reply, drawn: bool = False) -> bool:
@@ -182,65 +169,62 @@ def _alike(asked: Planned, right: Reply, drawn: bool = False) -> bool:
 
 def written_call(requests: Sequence[Request]) -> list[str]:
     """Write out the last operation of an example and what made the module that it is about."""
-    handle = _handle_of(requests[-1].ops[-1]) if requests[-1].ops else None
+    handle = handle_of(requests[-1].ops[-1]) if requests[-1].ops else None
     return [
         _operation(op)
         for request in requests
         for op in request.ops
         if not isinstance(op, Reset)
-        and (request is requests[-1] or (handle == _handle_of(op) is not None and _makes(op)))
+        and (request is requests[-1] or (handle == handle_of(op) is not None and _makes(op)))
     ]
 
 
-def _handle_of(op: Operation) -> int | None:
-    handle: int | None = getattr(op, "handle", None)
-    return handle
-
-
 def _makes(op: Operation) -> bool:
-    return not isinstance(op, Call | ReadState | Get | Take | RunProgram)
+    """Return whether an operation makes or changes the object that it is about."""
+    changes = "load", "to", "train", "write_given"
+    return isinstance(op, Ask) and (op.into is not None or op.verb in changes)
 
 
 def _operation(op: Operation) -> str:
-    asked = f"object{_handle_of(op)}" if _handle_of(op) is not None else ""
-    match op:
-        case Build():
-            owner = op.provided or ("" if op.of is None else f"object{op.of}")
-            return f"{asked} = {_call(owner, op.name, op.args, op.kwargs)}"
-        case Get():
+    if isinstance(op, Resume):
+        return f"what it asked of the test comes to {op.raised or _show_value(op.value)}"
+    if isinstance(op, OrdinaryAsk):
+        return _asked(op)
+    if not isinstance(op, Ask):
+        return op.kind
+    of, *args = op.args
+    asked = of.path.removeprefix(f"{PROVIDED}.") if isinstance(of, Named) else show_value(of)
+    match op.verb, args:
+        case "get", _:
             return f"{asked}.{op.name}"
-        case Take():
-            return f"the next {op.count} of {asked}"
-        case RunProgram():
-            named = {"stdin": op.stdin} if op.stdin else {}
-            files = f", with files {', '.join(op.files)}" if op.files else ""
-            return _call("", "the program", op.arguments, named) + files
-        case Load():
-            state = [f"{key}: {_show(tensor)}" for key, tensor in op.state.items()]
+        case "take", [count]:
+            return f"the next {count} of {asked}"
+        case "run", [arguments, stdin, files]:
+            named = {"stdin": stdin} if stdin else {}
+            beside = f", with files {', '.join(files)}" if files else ""
+            return _call("", "the program", arguments, named) + beside
+        case "load", [tensors]:
+            state = [f"{key}: {_show(tensor)}" for key, tensor in tensors.items()]
             return f"{asked}.load_state_dict({{{', '.join(state)}}})"
-        case Move():
-            return f"{asked}.to({', '.join(filter(None, (op.dtype, op.device)))})"
-        case Train():
-            return f"{asked}.train({op.on})"
-        case WriteGiven():
-            return f"the embedding given to {asked} becomes {_show(op.weight)}"
-        case ReadState():
+        case "to", places:
+            return f"{asked}.to({', '.join(name_of(place) for place in places if place)})"
+        case "train", _:
+            return _call(asked, "train", args, {})
+        case "write_given", [weight]:
+            return f"the embedding given to {asked} becomes {_show(weight)}"
+        case "state", _:
             return f"{asked}.state_dict()"
-        case Call():
-            text = _call(op.provided or asked, op.name, op.args, op.kwargs)
-            if op.seed is not None:
-                text += f", after torch.manual_seed({op.seed})"
-            if op.cotangent is not None:
-                text += f", and gradients of (output * {_show(op.cotangent)}).sum()"
-            return text
-        case Ask():
-            return _asked(op)
-        case Resume():
-            return f"what it asked of the test comes to {op.raised or _show_value(op.value)}"
-    return op.kind
+    text = _call(asked, op.name, args, op.kwargs)
+    if op.into is not None:
+        text = f"object{op.into} = {text}"
+    if op.seed is not None:
+        text += f", after torch.manual_seed({op.seed})"
+    if op.cotangent is not None:
+        text += f", and gradients of (output * {_show(op.cotangent)}).sum()"
+    return text
 
 
-def _asked(op: Ask) -> str:
+def _asked(op: OrdinaryAsk) -> str:
     """Write out what an ordinary test asks."""
     name = op.name.removeprefix(op.verb).strip()
     if op.verb in ("getattr", "import"):
@@ -256,8 +240,8 @@ def _call(owner: str, name: str, args: Sequence[Value], kwargs: Mapping[str, Val
 
 
 def _show_value(value: Value) -> str:
-    if isinstance(value, Embedding):
-        return f"nn.Embedding with weight {_show(value.weight)}"
+    if isinstance(value, Made) and value.maker == "embedding":
+        return f"nn.Embedding with weight {_show(*value.parts)}"
     return _show(value) if isinstance(value, torch.Tensor) else show_value(value)
 
 

@@ -14,7 +14,7 @@ from autograder.api.answer import CheckFailed, Question, StudentRaised
 from autograder.api.component import Session
 from autograder.api.criterion import Criterion
 from autograder.api.messages import Reply, Request
-from autograder.api.operations import Ask
+from autograder.api.operations import OrdinaryAsk
 from autograder.api.values import Value
 from autograder.assignment import Assignment
 from autograder.judge.ordinary import Found, OutOfLimits, Place, Ran, Report, run_tests
@@ -92,7 +92,9 @@ class OrdinaryCheck(Check):
         if clock := _clock_in(self.node):
             yield f"{where} reads a clock, {clock}: its mark depends on how busy the machine is"
         asked = [planned.request.ops[-1] for planned in plan]
-        judged = [op.verb for op in asked if isinstance(op, Ask) and op.verb in _COMPARISONS]
+        judged = [
+            op.verb for op in asked if isinstance(op, OrdinaryAsk) and op.verb in _COMPARISONS
+        ]
         if judged:
             yield (
                 f"{where} compares objects of the component's ({', '.join(sorted(set(judged)))}): "

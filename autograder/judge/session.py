@@ -20,7 +20,7 @@ from autograder.api.component import Session
 from autograder.api.lazy import loaded, torch
 from autograder.api.likeness import Slack, fineness, same_kinds
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.operations import Ask, Resume
+from autograder.api.operations import OrdinaryAsk, Resume
 from autograder.api.values import Unsendable, Value, array_of
 from autograder.proxies.examiner import every_part
 from autograder.results import Usage
@@ -63,7 +63,7 @@ def batches(plan: Sequence[Planned]) -> Iterator[Sequence[Planned]]:
     """
     batch: list[Planned] = []
     size, answers = 0, set[object]()
-    is_ordinary = any(isinstance(op, Ask) for planned in plan for op in planned.request.ops)
+    is_ordinary = any(isinstance(op, OrdinaryAsk) for planned in plan for op in planned.request.ops)
     for planned in plan:
         size += len(planned.frame)
         if batch and (size > _BYTES_AHEAD or not answers.isdisjoint(_handed_over(planned))):
@@ -78,11 +78,13 @@ def batches(plan: Sequence[Planned]) -> Iterator[Sequence[Planned]]:
 
 def _handed_over(planned: Planned) -> set[object]:
     """Return the values in an ordinary test's question."""
-    asked = [op for op in planned.request.ops if isinstance(op, Ask | Resume)]
+    asked = [op for op in planned.request.ops if isinstance(op, OrdinaryAsk | Resume)]
     values = [
         value
         for op in asked
-        for value in ([*op.args, *op.kwargs.values()] if isinstance(op, Ask) else [op.value])
+        for value in (
+            [*op.args, *op.kwargs.values()] if isinstance(op, OrdinaryAsk) else [op.value]
+        )
     ]
     return {_key_of(part) for value in values for part in every_part(value)} - _SAYING_NOTHING
 

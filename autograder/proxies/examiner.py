@@ -38,7 +38,7 @@ from autograder.api.objects import (
     fingerprint,
     set_draws,
 )
-from autograder.api.operations import Ask, Operation, Reset, Resume
+from autograder.api.operations import Operation, OrdinaryAsk, Reset, Resume
 from autograder.api.values import (
     ABSENT,
     Absent,
@@ -211,13 +211,14 @@ class Examiner:
         args: Sequence[object],
         kwargs: Mapping[str, object],
         sources: list[Any],
-    ) -> Ask:
+    ) -> OrdinaryAsk:
         beside = self._beside()
         given = tuple(self.hand(arg, sources, beside) for arg in args)
         further = {key: self.hand(arg, sources, beside) for key, arg in kwargs.items()}
         owner = label_of(args[0]) if verb != "call" and args and type(args[0]) is Proxy else ""
         name = f"{verb} {label}".strip() + (f" of {owner}" if owner else "")
-        return Ask(name, verb, given, further, tuple(self._tracked.written()), beside)
+        written = tuple(self._tracked.written())
+        return OrdinaryAsk(name, verb, given, further, written=written, beside=beside)
 
     def _exchanged(self, request: Request) -> Reply:
         """Put a request, and answer what is asked back until the reply is there."""
@@ -453,7 +454,7 @@ class Examiner:
         def backward(gradient: Any) -> list[Any]:
             given = Handle(value.number), gradient
             written = tuple(self._tracked.written())
-            asked = Ask("backward", "backward", given, written=written)
+            asked = OrdinaryAsk("backward", "backward", given, written=written)
             reply = self._exchanged(Request([asked]))
             self._learn(reply)
             if reply.error is not None:
@@ -504,7 +505,7 @@ def rights_of(asked: Sequence[tuple[Request, Reply]]) -> dict[str, list[Value]]:
     names: list[str] = []
     for request, reply in asked:
         last = request.ops[-1]
-        if isinstance(last, Ask):
+        if isinstance(last, OrdinaryAsk):
             names.append(last.name)
         if "back" in reply.beside:
             found.setdefault(_BACK, []).extend(reply.beside["back"][2])

@@ -8,7 +8,7 @@ import torch
 
 from autograder.api.component import Component, Session
 from autograder.api.messages import Reply, Request
-from autograder.api.values import Embedding
+from autograder.api.values import Made
 from autograder.judge.reference import import_apart
 from autograder.judge.suite import Suite
 from autograder.sandbox.host import Sandbox
@@ -82,7 +82,7 @@ def test_mutation_seeds_and_tying_cross_the_wire(sandbox: Sandbox) -> None:
     assert x.tolist() == [0, 1, 2]
     assert answer.inputs_after[0].tolist() == [1, 2, 3]
     assert answer.gradients[0].tolist() == [2, 2, 2]
-    head = component.build("LayerNorm", Embedding(torch.eye(3)))
+    head = component.build("LayerNorm", Made("embedding", (torch.eye(3),)))
     first, again = head.asking(seed=3)(x).output, head.asking(seed=3)(x).output
     assert torch.equal(first, again)
     assert not torch.equal(first, head.asking(seed=4)(x).output)

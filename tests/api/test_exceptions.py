@@ -2,6 +2,7 @@
 
 import builtins
 import io
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +10,9 @@ from autograder.api.answer import Answer, CheckFailed, Question
 from autograder.api.executor import describe
 from autograder.api.expect import Expect
 from autograder.api.likeness import raised_wrongly
-from autograder.api.messages import ERROR_KINDS, Reply, StudentError
+from autograder.api.messages import ERROR_KINDS, Reply, Request, StudentError
+from autograder.judge.reference import import_apart
+from tests.asking import asks
 
 
 class Unknown(LookupError, ValueError):
@@ -70,3 +73,14 @@ def test_every_built_in_exception_that_takes_a_text_has_its_name() -> None:
             except TypeError:
                 continue
             assert error.__class__.__name__ in ERROR_KINDS
+
+
+def test_an_exit_while_an_answer_is_looked_at_ends_the_question_alone(tmp_path: Path) -> None:
+    (tmp_path / "leaving.py").write_text(
+        "class Gone(list):\n    def __iter__(self): raise SystemExit\n\n\ndef f(): return Gone()\n"
+    )
+    executor = import_apart(tmp_path, "leaving")
+    error = executor.perform(Request([asks("f")])).error
+    assert error is not None
+    assert error.kind == "SystemExit"
+    assert isinstance(executor.raised, SystemExit)

@@ -10,12 +10,12 @@ from torch import Tensor
 
 from autograder.api.likeness import Comparison
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.operations import Call
 from autograder.diagnosis.table import Known, read_known, sampled, write_known
 from autograder.judge.suite import Suite
+from tests.asking import asks
 
 X = torch.tensor([[0.5, -1.25, 3.0], [2.0, -0.75, 1.5]])
-ASKED = [Request([Call("f", args=(X,))])]
+ASKED = [Request([asks("f", X)])]
 
 
 def apart(compare: Comparison, one: Reply, other: Reply, third: Reply | None = None) -> float:

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from autograder.api.likeness import Comparison, all_alike, same_reply, tolerance_of
 from autograder.api.messages import PARTS, Reply, Request, StudentError
-from autograder.api.operations import Call
 from autograder.api.values import ABSENT, OPAQUE
+from tests.asking import asks
 
 X = torch.tensor([[0.5, -1.25, 3.0], [2.0, -0.75, 1.5]], dtype=torch.float64)
 
@@ -140,12 +140,12 @@ def test_dtypes_count_unless_they_are_not_to() -> None:
 def test_dtypes_count_only_where_a_floating_point_tensor_goes_in() -> None:
     replies = [Reply(value=X)], [Reply(value=X.float())]
     for argument, counts in ((X, True), (torch.tensor([1, 2]), False), (3, False)):
-        request = Request([Call("f", args=(argument,))])
+        request = Request([asks("f", argument)])
         assert all_alike(*replies, [request]) is not counts
 
 
 def test_every_reply_of_an_answer_must_be_the_same() -> None:
-    request = Request([Call("f", args=(X,))])
+    request = Request([asks("f", X)])
     right, wrong = Reply(value=X), Reply(value=X + 1)
     assert all_alike([right, right], [right, right], [request])
     assert not all_alike([right, right], [right, wrong], [request])

@@ -15,13 +15,14 @@ from autograder.api.component import Component, Session
 from autograder.api.executor import Executor
 from autograder.api.expect import Expect
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.operations import Get, Reset
+from autograder.api.operations import Reset
 from autograder.api.values import Opaque
 from autograder.api.wording import error_words
 from autograder.rules.forbidden import Rules
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.profile import Budget, Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
+from tests.asking import asks
 
 expect = Expect()
 BUDGET = Budget(call_cpu_s=4.0, call_wall_s=20.0, cpu_s=10, memory=1 << 30, file_size=1 << 20)
@@ -569,7 +570,9 @@ def test_a_reset_forgets_objects(opened: Callable[..., Session]) -> None:
     session = opened()
     tokenizer = Component(session, lambda answer: None).make("Tokenizer", "-")
     assert tokenizer.get("sign").text == "-"
-    reply: Reply = session.perform(Request([Reset(), Get(tokenizer.handle, "sign")]))
+    reply: Reply = session.perform(
+        Request([Reset(), asks("sign", of=tokenizer.handle, verb="get")])
+    )
     assert reply.error is not None
     assert reply.error.text == "the module was not built"
 

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from autograder.api.messages import Request
-from autograder.api.operations import Call, Reset
+from autograder.api.operations import Reset
 from autograder.judge.reference import import_apart
+from tests.asking import asks
 
 SOURCE = """
 import random
@@ -34,8 +35,8 @@ def test_a_reset_seeds_every_generator(tmp_path: Path, how: str) -> None:
     executor = import_apart(tmp_path, "drawing")
 
     def drawn(seed: int) -> list[object]:
-        first = executor.perform(Request([Reset(seed), Call(how)])).value
-        return [first, executor.perform(Request([Call(how)])).value]
+        first = executor.perform(Request([Reset(seed), asks(how)])).value
+        return [first, executor.perform(Request([asks(how)])).value]
 
     one, other, again = drawn(1), drawn(2), drawn(1)
     assert one == again

@@ -20,13 +20,14 @@ from torch import Tensor, nn
 
 from autograder.api.answer import CheckFailed
 from autograder.api.expect import Expect
+from autograder.api.objects import Conversation
 from autograder.api.values import (
     ABSENT,
     ARRAY_DTYPES,
     DTYPES,
     OPAQUE,
-    Embedding,
     Handle,
+    Made,
     Malformed,
     Opaque,
     Reader,
@@ -34,7 +35,6 @@ from autograder.api.values import (
     Writer,
     answered,
     kind_words,
-    made_real,
 )
 
 quick = settings(max_examples=150, deadline=None, database=None, derandomize=True)
@@ -160,7 +160,7 @@ def test_dtypes_shapes_and_stand_ins() -> None:
     for value in (*DTYPES.values(), torch.Size([2, 0]), torch.Size([]), Handle(7), OPAQUE, ABSENT):
         assert same(through_plain(value), value)
     weight = torch.arange(6.0).reshape(2, 3)
-    assert torch.equal(through_plain(Embedding(weight)).weight, weight)
+    assert torch.equal(*through_plain(Made("embedding", (weight,))).parts, weight)
 
 
 @pytest.mark.parametrize("tag", ["tensor", "array", "tuple", "dict", "set", "size", "handle"])
@@ -304,13 +304,20 @@ EXACT = st.one_of(
 )
 
 
+def real(value: Any, *objects: object) -> Any:
+    """Return an argument as a component gets it, where these objects are numbered from 1."""
+    talk = Conversation(no_tensor, no_tensor, no_tensor, lambda tensor: tensor)
+    talk.objects.update(enumerate(objects, start=1))
+    return talk.real(value, [])
+
+
 @settings(max_examples=200, deadline=None, database=None, derandomize=True)
 @given(value=EXACT)
 def test_what_pythons_library_has_arrives_as_it_is(value: Any) -> None:
     expect = Expect()
     found = Reader(no_tensor).read(Writer(no_tensor).write(answered(value)))
     expect.same(found, value)
-    assert made_real(found, no_tensor) == value
+    assert real(found) == value
     for other in (str(value), 0, None):
         with pytest.raises(CheckFailed):
             expect.same(other, value)
@@ -345,13 +352,13 @@ def test_an_array_answered_is_no_view_of_the_students() -> None:
 
 def test_an_array_handed_over_is_no_view_of_the_tests() -> None:
     array = np.zeros(3)
-    made_real([array], {}.get)[0][:] = 1
+    real([array])[0][:] = 1
     assert array.tolist() == [0, 0, 0]
 
 
 def test_arguments_are_made_real_wherever_they_stand() -> None:
     kept = object()
-    found = made_real({"a": [Handle(1), (Embedding(torch.eye(2)),)]}, {1: kept}.get)
+    found = real({"a": [Handle(1), (Made("embedding", (torch.eye(2),)),)]}, kept)
     assert found["a"][0] is kept
     assert isinstance(found["a"][1][0], nn.Embedding)
 

@@ -29,7 +29,7 @@ from typing import Any
 import torch
 
 from autograder.api.messages import Reply, Request
-from autograder.api.operations import Ask
+from autograder.api.operations import OrdinaryAsk
 from autograder.api.values import Held
 from autograder.assignment import load_assignment
 from autograder.authoring.wrong_variants import read_variants
@@ -170,7 +170,9 @@ def bench_questions(folder: Path, calls: int) -> float:
     right = [("call", "f", number + 1) for number in range(calls)]
     right.append(("getattr", "f", Held("a function", "", 1)))
     rights = Rights(
-        rights_of([(Request([Ask(f"{v} {f}", v)]), Reply(value=value)) for v, f, value in right])
+        rights_of(
+            [(Request([OrdinaryAsk(f"{v} {f}", v)]), Reply(value=value)) for v, f, value in right]
+        )
     )
     with contextlib.closing(reference_module.ReferenceProcess(assignment, "loop")) as solution:
         start = time.perf_counter()

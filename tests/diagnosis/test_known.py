@@ -12,9 +12,10 @@ import torch
 from torch import Tensor
 
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.operations import Call, Reset
+from autograder.api.operations import Reset
 from autograder.diagnosis.known import KnownMistakes
 from autograder.diagnosis.table import Known, read_known, read_question, write_known, write_question
+from tests.asking import asks
 
 Double = Callable[[Tensor], Tensor]
 # Of a component `double`, by number; the words of a mistake are its name.
@@ -36,7 +37,7 @@ def both(x: Tensor) -> Tensor:
 
 
 def request(x: Tensor) -> Request:
-    return Request([Reset(), Call("double", args=(x,))])
+    return Request([Reset(), asks("double", x)])
 
 
 def answer(function: Double, x: Tensor) -> dict[str, Any]:

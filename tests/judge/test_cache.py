@@ -14,7 +14,6 @@ import torch
 
 from autograder.api.executor import Executor
 from autograder.api.messages import Request
-from autograder.api.operations import Call
 from autograder.assignment import Assignment, load_assignment
 from autograder.diagnosis.table import Question
 from autograder.judge import prepared
@@ -27,6 +26,7 @@ from autograder.judge.reference import solution_of
 from autograder.judge.suite import Suite
 from autograder.judge.variants import Variants
 from autograder.sandbox.wire import encode_reply, encode_request
+from tests.asking import asks
 from tests.tiny import HIDDEN, write_tiny
 
 
@@ -266,7 +266,7 @@ def test_what_was_asked_is_recognised_in_a_later_run(folder: Path) -> None:
     """Or else tests would be run anew, by another child, only because of what was kept."""
     x = torch.arange(24.0).reshape(2, 3, 4)
     views = (x.transpose(1, 2), x[:, ::2], x[:1].expand(2, 3, 4), x[:1].transpose(0, 1))
-    asked = Request([Call("f", args=views), Call("g", args=(x[0].T.to("meta"),))])
+    asked = Request([asks("f", *views), asks("g", x[0].T.to("meta"))])
     Cache(folder).save("a", asked)
     assert encode_request(asked, 0) == encode_request(Cache(folder).load("a"), 0)
 

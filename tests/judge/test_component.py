@@ -17,7 +17,7 @@ import pytest
 
 from autograder.api.executor import Executor
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.operations import Call
+from autograder.api.operations import Ask
 from autograder.assignment import load_assignment
 from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
@@ -147,8 +147,8 @@ class FakeChild(AnsweringChild):
         if not request.ops:
             return self._sandbox.loaded()
         call = request.ops[-1]
-        assert isinstance(call, Call)
-        found = self._sandbox.reply(call.name, call.args[0])
+        assert isinstance(call, Ask)
+        found = self._sandbox.reply(call.name, call.args[1])
         return self._sandbox.solution.perform(request) if found is None else found
 
     def close(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import torch
 
 from autograder.api.executor import Executor
 from autograder.api.messages import Reply, Request
-from autograder.api.operations import Call, Reset
+from autograder.api.operations import Reset
 from autograder.assignment import Assignment
 from autograder.diagnosis.fits import examples_in
 from autograder.diagnosis.table import Names, Question
@@ -21,6 +21,7 @@ from autograder.judge.diagnosis import Diagnoser, Diagnosis
 from autograder.judge.session import Recorder
 from autograder.judge.variants import Variants
 from autograder.results import ComponentResult
+from tests.asking import asks
 from tests.sources import FORWARD, MODULE, block, norm
 
 BY_NUMPY = """\
@@ -209,16 +210,16 @@ def diagnose(
     recorders = Recorder(base), Recorder(base), Recorder(base)
     for recorder, numbers in zip(recorders, (inputs, passed, unasked), strict=True):
         for number in numbers:
-            call = Call("double", args=(torch.tensor([number, number / 2]),))
+            call = asks("double", torch.tensor([number, number / 2]))
             recorder.perform(Request([Reset(), call]))
     if asked_on is not None:
-        recorders[0].perform(Request([Call("double", args=(torch.tensor([1.0]),))]))
+        recorders[0].perform(Request([asks("double", torch.tensor([1.0]))]))
     lost, kept = (
         [(p.request, theirs.perform(p.request)) for p in recorder.plan]
         for recorder in recorders[:2]
     )
     if asked_on is not None:
-        other = Request([Call("double", args=(torch.tensor([asked_on]),))])
+        other = Request([asks("double", torch.tensor([asked_on]))])
         lost[-1] = other, theirs.perform(other)
     asked: list[Sequence[Request]] = []
 

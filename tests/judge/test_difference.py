@@ -11,24 +11,13 @@ import torch
 
 from autograder.api.likeness import same_reply
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.operations import (
-    Build,
-    Call,
-    Get,
-    Load,
-    Move,
-    ReadState,
-    Reset,
-    RunProgram,
-    Take,
-    Train,
-    WriteGiven,
-)
-from autograder.api.values import DTYPES, OPAQUE, Embedding, Handle
+from autograder.api.operations import Reset
+from autograder.api.values import DTYPES, OPAQUE, Handle, Made, Named
 from autograder.judge.explain import differences, traced, written_answer, written_call
 from autograder.judge.session import UNANSWERED, Planned
 from autograder.judge.suite import Attempt
 from autograder.sandbox.wire import encode_request
+from tests.asking import asks
 
 X = torch.tensor([1.0, 2.0, 3.0])
 
@@ -40,54 +29,54 @@ def answered(*values: object, **parts: object) -> Reply:
 @pytest.mark.parametrize(
     ("operation", "words"),
     [
-        (Build(1, "Norm", (3,), {"eps": 0.1}), "object1 = Norm(3, eps=0.1)"),
+        (asks("Norm", 3, into=1, module=True, kwargs={"eps": 0.1}), "object1 = Norm(3, eps=0.1)"),
         (
-            Build(2, "Head", (Embedding(X[None]),)),
+            asks("Head", Made("embedding", (X[None],)), into=2, module=True),
             "object2 = Head(nn.Embedding with weight "
             "float32 tensor of shape (1, 3): [[1.0, 2.0, 3.0]])",
         ),
         (
-            Load(1, {"weight": X, "bias": X[:1]}),
+            asks("", {"weight": X, "bias": X[:1]}, of=1, verb="load"),
             "object1.load_state_dict({weight: float32 tensor of shape (3,): [1.0, 2.0, 3.0], "
             "bias: float32 tensor of shape (1,): [1.0]})",
         ),
-        (Move(1, "bfloat16"), "object1.to(bfloat16)"),
-        (Move(1, None, "meta"), "object1.to(meta)"),
-        (Move(1, "float64", "cpu"), "object1.to(float64, cpu)"),
-        (Train(1, False), "object1.train(False)"),
+        (asks("", torch.bfloat16, of=1, verb="to"), "object1.to(bfloat16)"),
+        (asks("", None, "meta", of=1, verb="to"), "object1.to(meta)"),
+        (asks("", torch.float64, "cpu", of=1, verb="to"), "object1.to(float64, cpu)"),
+        (asks("", False, of=1, verb="train"), "object1.train(False)"),
         (
-            WriteGiven(1, X),
+            asks("", X, of=1, verb="write_given"),
             "the embedding given to object1 becomes float32 tensor of shape (3,): [1.0, 2.0, 3.0]",
         ),
-        (ReadState(3), "object3.state_dict()"),
-        (Call("f"), "f()"),
+        (asks("", of=3, verb="state"), "object3.state_dict()"),
+        (asks("f"), "f()"),
         (
-            Call("f", args=(X, None, "text", True, 2), kwargs={"eps": 0.5}),
+            asks("f", X, None, "text", True, 2, kwargs={"eps": 0.5}),
             "f(float32 tensor of shape (3,): [1.0, 2.0, 3.0], None, 'text', True, 2, eps=0.5)",
         ),
-        (Call("", 1, (2,)), "object1(2)"),
-        (Call("join", 1, (Handle(2),)), "object1.join(object2)"),
-        (Call("step", 1, (2,)), "object1.step(2)"),
-        (Call("f", args=(1,), seed=7), "f(1), after torch.manual_seed(7)"),
+        (asks("", 2, of=1), "object1(2)"),
+        (asks("join", Handle(2), of=1), "object1.join(object2)"),
+        (asks("step", 2, of=1), "object1.step(2)"),
+        (asks("f", 1, seed=7), "f(1), after torch.manual_seed(7)"),
         (
-            Call("f", args=(1,), cotangent=X),
+            asks("f", 1, cotangent=X),
             "f(1), and gradients of (output * float32 tensor of shape (3,): [1.0, 2.0, 3.0]).sum()",
         ),
         (
-            Call("f", args=(torch.ones(2, device="meta"),)),
+            asks("f", torch.ones(2, device="meta")),
             "f(float32 tensor of shape (2,) on meta)",
         ),
-        (Call("f", args=(torch.ones(5, 9),)), "f(float32 tensor of shape (5, 9))"),
-        (Call("f", args=(3,), provided="tools"), "tools.f(3)"),
-        (Call("f", args=("x" * 300,)), f"f('{'x' * 300}')"),
-        (Build(2, "walk", (3,), of=1), "object2 = object1.walk(3)"),
-        (Get(1, "weight"), "object1.weight"),
-        (Take(1, 3), "the next 3 of object1"),
+        (asks("f", torch.ones(5, 9)), "f(float32 tensor of shape (5, 9))"),
+        (asks("f", 3, of=Named("provided.tools")), "tools.f(3)"),
+        (asks("f", "x" * 300), f"f('{'x' * 300}')"),
+        (asks("walk", 3, of=1, into=2, module=True), "object2 = object1.walk(3)"),
+        (asks("weight", of=1, verb="get"), "object1.weight"),
+        (asks("", 3, of=1, verb="take"), "the next 3 of object1"),
         (
-            RunProgram(("-n", "2"), "a b", {"in.txt": b"", "more.txt": b""}),
+            asks("", ("-n", "2"), "a b", {"in.txt": b"", "more.txt": b""}, verb="run"),
             "the program('-n', '2', stdin='a b'), with files in.txt, more.txt",
         ),
-        (RunProgram(), "the program()"),
+        (asks("", (), "", {}, verb="run"), "the program()"),
     ],
 )
 def test_every_operation_is_written_out(operation: object, words: str) -> None:
@@ -95,17 +84,24 @@ def test_every_operation_is_written_out(operation: object, words: str) -> None:
 
 
 def test_a_reset_is_left_out() -> None:
-    assert written_call([Request([Reset(3), Call("f")])]) == ["f()"]
+    assert written_call([Request([Reset(3), asks("f")])]) == ["f()"]
     assert written_call([Request([])]) == []
 
 
 def test_a_call_of_a_module_comes_with_what_made_it_and_nothing_else() -> None:
     requests = [
-        Request([Reset(), Build(1, "Norm", (3,)), Load(1, {"weight": X[:1]}), Call("", 1, (1,))]),
-        Request([Build(2, "Other"), Call("", 2)]),
-        Request([Call("f")]),
-        Request([Train(1, True), ReadState(1)]),
-        Request([Move(1, "float64"), Call("", 1, (2,))]),
+        Request(
+            [
+                Reset(),
+                asks("Norm", 3, into=1, module=True),
+                asks("", {"weight": X[:1]}, of=1, verb="load"),
+                asks("", 1, of=1),
+            ]
+        ),
+        Request([asks("Other", into=2, module=True), asks("", of=2)]),
+        Request([asks("f")]),
+        Request([asks("", True, of=1, verb="train"), asks("", of=1, verb="state")]),
+        Request([asks("", torch.float64, of=1, verb="to"), asks("", 2, of=1)]),
     ]
     assert written_call(requests) == [
         "object1 = Norm(3)",
@@ -354,10 +350,10 @@ def planned(*answers: tuple[Request, Reply]) -> list[Planned]:
 
 def beginning(number: int) -> Request:
     """The first question of an example."""
-    return Request([Reset(), Call("f", args=(number,))])
+    return Request([Reset(), asks("f", number)])
 
 
-NEXT = Request([Call("g")])
+NEXT = Request([asks("g")])
 PLAN = planned(
     *((beginning(1), answered(1)), (NEXT, answered(10))),
     *((beginning(2), answered(2)), (NEXT, answered(20))),
@@ -383,7 +379,7 @@ def test_an_answer_is_compared_with_that_to_the_same_questions_of_its_example() 
 
 
 def test_of_what_was_not_planned_nothing_is_known_to_be_right() -> None:
-    asked = planned((beginning(1), answered(1)), (Request([Call("g", args=(1,))]), answered(3)))
+    asked = planned((beginning(1), answered(1)), (Request([asks("g", 1)]), answered(3)))
     found = traced(tried(asked, "failed"), PLAN)
     assert found is not None
     assert (found.answer, found.right, found.differences) == (said(3), None, [])

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autograder.api.messages import Request
-from autograder.api.operations import Build, Call, Reset
+from autograder.api.operations import Reset
 from autograder.assignment import Assignment
 from autograder.diagnosis.fits import examples_of
 from autograder.diagnosis.table import RIGHT, Known
@@ -19,6 +19,7 @@ from autograder.judge.misconceptions import (
     together,
 )
 from autograder.judge.variants import Variants
+from tests.asking import asks
 
 SOLUTION = """\
 import torch
@@ -144,7 +145,7 @@ def test_the_misconceptions_of_the_assignment_have_words_of_their_own(
 
 
 def example(seed: int = 0) -> list[Request]:
-    return [Request([Reset(), Call("double", args=(X,), seed=seed)])]
+    return [Request([Reset(), asks("double", X, seed=seed)])]
 
 
 def test_a_variant_answers_with_its_mistakes_and_no_others(folder: Path) -> None:
@@ -164,7 +165,7 @@ def test_a_question_holds_what_is_answered_otherwise_than_right(folder: Path) ->
         "noisy": True,
         "squared": True,
     }
-    nothing = variants.question([Request([Reset(), Call("double", args=(0 * X,))])])
+    nothing = variants.question([Request([Reset(), asks("double", 0 * X)])])
     variants.complete(nothing)
     assert set(nothing.wrong) == {"noisy"}
     assert variants.known(frozenset(["tripled"]), nothing) is nothing.right
@@ -209,18 +210,18 @@ def test_what_hangs_on_random_draws_is_told_by_other_seeds(folder: Path) -> None
 
 
 def test_other_seeds_are_all_that_changes() -> None:
-    request = Request([Reset(3), Build(1, "Net"), Call("f", args=(X,), seed=5), Call("g")])
+    request = Request([Reset(3), asks("Net", into=1, module=True), asks("f", X, seed=5), asks("g")])
     assert request.reseeded().ops == [
         Reset(4),
-        Build(1, "Net"),
-        Call("f", args=(X,), seed=6),
-        Call("g"),
+        asks("Net", into=1, module=True),
+        asks("f", X, seed=6),
+        asks("g"),
     ]
     assert request.ops[0] == Reset(3)
 
 
 def test_requests_are_parted_into_examples_at_every_reset() -> None:
-    reset, other = Request([Reset(), Call("f")]), Request([Call("f")])
+    reset, other = Request([Reset(), asks("f")]), Request([asks("f")])
     assert examples_of([]) == []
     assert examples_of([reset, other, reset, reset, other]) == [[0, 1], [2], [3, 4]]
     # What begins without one is an example of its own.

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.operations import Call
+from autograder.api.operations import Ask
 from autograder.assignment import load_assignment
 from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
@@ -123,9 +123,9 @@ class Child(AnsweringChild):
         if not request.ops:
             return Reply()
         call = request.ops[-1]
-        assert isinstance(call, Call)
-        self.sandbox.log.append((self.number, call.name, call.args[0]))
-        found = self.wrong.get((call.name, call.args[0]))
+        assert isinstance(call, Ask)
+        self.sandbox.log.append((self.number, call.name, call.args[1]))
+        found = self.wrong.get((call.name, call.args[1]))
         if isinstance(found, ChildGone):
             raise found
         return self.solution.perform(request) if found is None else found

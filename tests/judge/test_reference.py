@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from autograder.api.messages import Request
-from autograder.api.operations import Call, Reset
+from autograder.api.operations import Reset
 from autograder.judge.reference import ReferenceFault, ReferenceSession, import_apart
 from autograder.judge.session import Recorder
+from tests.asking import asks
 
 SOURCE = """
 import helper_of_solution
@@ -40,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def asking(*numbers: float, name: str = "count") -> Request:
-    return Request([Call(name, args=(torch.tensor(numbers),))])
+    return Request([asks(name, torch.tensor(numbers))])
 
 
 def ask(session: ReferenceSession, example: str, requests: Sequence[Request]) -> list[object]:
@@ -102,7 +103,7 @@ def test_solutions_stay_apart_from_modules_of_the_same_names(
 def test_a_plan_keeps_what_was_asked_whatever_becomes_of_the_tensors(folder: Path) -> None:
     recorder = Recorder(import_apart(folder, "counting"))
     x = torch.tensor([1.0, 2.0])
-    recorder.perform(Request([Reset(), Call("count", args=(x,))]))
+    recorder.perform(Request([Reset(), asks("count", x)]))
     x.zero_()
     [planned] = recorder.plan
     assert planned.request.tensors()[0].tolist() == [1.0, 2.0]

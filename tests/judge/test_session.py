@@ -15,7 +15,7 @@ import torch
 
 from autograder.api.answer import CheckFailed
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.operations import Ask, Call, Get, Reset
+from autograder.api.operations import OrdinaryAsk, Reset
 from autograder.api.values import OPAQUE, Opaque
 from autograder.judge.session import (
     LATE,
@@ -30,6 +30,7 @@ from autograder.judge.session import (
 from autograder.rules.forbidden import ForbiddenUse
 from autograder.sandbox.handle import ChildGone, Clock
 from autograder.sandbox.wire import decode_request, encode_reply, encode_request
+from tests.asking import asks
 
 FOREVER = float("inf")
 # Bytes that are under way at most.
@@ -38,11 +39,11 @@ AHEAD = 48 * 1024
 
 def asking(number: int, size: int = 1) -> Request:
     """Return a request that can be told from others; `size` numbers go with it."""
-    return Request([Reset(), Call("f", args=(number, torch.zeros(size)))])
+    return Request([Reset(), asks("f", number, torch.zeros(size))])
 
 
 def number_of(request: Request) -> int:
-    number: int = request.ops[-1].args[0]
+    number: int = request.ops[-1].args[1]
     return number
 
 
@@ -347,7 +348,7 @@ def test_what_cannot_be_imported_answers_nothing(answers: Answers) -> None:
 
 
 def test_what_a_call_costs_is_asked_by_the_test_alone(answers: Answers) -> None:
-    counted = Request([Reset(), Call("f", args=(1, torch.zeros(1)), cost=True)])
+    counted = Request([Reset(), asks("f", 1, torch.zeros(1), cost=True)])
     session = answers.session()
     assert not session.begin(plan_of([asking(0), counted, asking(2)]))
     assert answers.events == []
@@ -384,8 +385,8 @@ def expecting(answer: Any) -> SameKinds:
 
     recorder = Recorder(Known())
     for name in KINDS:
-        recorder.perform(Request([Reset(), Call(name, args=(1,))]))
-    recorder.perform(Request([Reset(), Get(1, "g")]))
+        recorder.perform(Request([Reset(), asks(name, 1)]))
+    recorder.perform(Request([Reset(), asks("g", of=1, verb="get")]))
     return SameKinds(Theirs(), recorder.plan)
 
 
@@ -408,7 +409,7 @@ def test_an_answer_of_another_kind_fails_wherever_it_is_asked(
     name: str, answer: Any, words: str
 ) -> None:
     with pytest.raises(CheckFailed, match=words):
-        expecting(answer).perform(Request([Call(name, args=(70,))]))
+        expecting(answer).perform(Request([asks(name, 70)]))
 
 
 @pytest.mark.parametrize(
@@ -428,15 +429,15 @@ def test_an_answer_of_another_kind_fails_wherever_it_is_asked(
     ],
 )
 def test_of_forms_the_test_itself_speaks(name: str, answer: Any) -> None:
-    found = expecting(answer).perform(Request([Call(name, args=(70,))]))
+    found = expecting(answer).perform(Request([asks(name, 70)]))
     assert found.value is answer
 
 
 def test_an_attribute_is_not_the_function_of_its_name() -> None:
     session = expecting(6)
-    assert session.perform(Request([Get(1, "f")])).value == 6
+    assert session.perform(Request([asks("f", of=1, verb="get")])).value == 6
     with pytest.raises(CheckFailed, match="expected a value"):
-        expecting(OPAQUE).perform(Request([Get(1, "f")]))
+        expecting(OPAQUE).perform(Request([asks("f", of=1, verb="get")]))
 
 
 # Hidden questions.
@@ -729,7 +730,7 @@ def test_a_place_that_the_submission_does_not_have_is_dropped(
 
 def test_no_answer_is_sent_with_the_question_that_it_answers() -> None:
     def planned(name: str, given: object, answer: object) -> Planned:
-        request = Request([Ask(f"call {name}", "call", (given,))])
+        request = Request([OrdinaryAsk(f"call {name}", "call", (given,))])
         return Planned(encode_request(request, 0), request, Reply(value=answer))
 
     decoded = [planned("encode", "text", [7, 9]), planned("decode", [7, 9], "text")]

@@ -19,7 +19,7 @@ import pytest
 
 from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.objects import draws
-from autograder.api.operations import Ask, Resume
+from autograder.api.operations import OrdinaryAsk, Resume
 from autograder.api.values import ABSENT, Callback, Handle, Held, Named, Opaque, Value
 from autograder.proxies.examiner import Ended, Examiner, Rights, rights_of
 from autograder.proxies.imports import Imports
@@ -213,7 +213,7 @@ def test_an_exception_of_the_tests_comes_back_as_itself(tmp_path: Path) -> None:
 
 
 def test_an_object_in_place_of_a_value_is_refused_before_any_operator(tmp_path: Path) -> None:
-    request = Request([Ask("call f", "call", ())])
+    request = Request([OrdinaryAsk("call f", "call", ())])
     rights = answered([(request, Reply(value=3))])
     talk = Conversation(Reply(value=Held("", "Agreeing", 5)))
     mine = examiner(talk, tmp_path, rights)
@@ -226,14 +226,14 @@ def test_an_object_in_place_of_a_value_is_refused_before_any_operator(tmp_path: 
 def test_a_subclass_of_a_builtin_crosses_as_its_value_where_the_builtin_is_right(
     tmp_path: Path,
 ) -> None:
-    rights = answered([(Request([Ask("call f", "call", ())]), Reply(value=3))])
+    rights = answered([(Request([OrdinaryAsk("call f", "call", ())]), Reply(value=3))])
     talk = Conversation(Reply(value=Held("", "Agreeing", 5, 4)))
     assert examiner(talk, tmp_path, rights).ask("call", "f") == 4
 
 
 def test_an_object_stays_one_where_the_solution_gives_one(tmp_path: Path) -> None:
     right = Held("", "Stack", 9, [1])
-    rights = answered([(Request([Ask("call f", "call", ())]), Reply(value=right))])
+    rights = answered([(Request([OrdinaryAsk("call f", "call", ())]), Reply(value=right))])
     talk = Conversation(Reply(value=Held("", "Stack", 5, [1])))
     assert type(examiner(talk, tmp_path, rights).ask("call", "f")) is Proxy
 
@@ -282,7 +282,7 @@ YES = Held("", "Yes", 5)
 
 def asked_as(value: Value, **beside: Value) -> Rights:
     """Return the rights of a solution that answers a call of f so."""
-    request = Request([Ask("call f", "call", (Handle(1),))])
+    request = Request([OrdinaryAsk("call f", "call", (Handle(1),))])
     return answered([(request, Reply(value=value, beside=beside))])
 
 
@@ -580,9 +580,10 @@ def test_a_component_that_calls_back_for_ever_ends_the_case(tmp_path: Path) -> N
 
 def test_many_answers_are_looked_through_once() -> None:
     asked = [
-        (Request([Ask("call f", "call", (Handle(1), n))]), Reply(value=n)) for n in range(2000)
+        (Request([OrdinaryAsk("call f", "call", (Handle(1), n))]), Reply(value=n))
+        for n in range(2000)
     ]
-    mixed = [(Request([Ask("call f", "call", ())]), Reply(value=[1.5, "a", {2: None}]))]
+    mixed = [(Request([OrdinaryAsk("call f", "call", ())]), Reply(value=[1.5, "a", {2: None}]))]
     kinds = rights_of([*asked, *mixed])["call f"]
     # The first answer, and one of each kind.
     assert kinds == [0, 0, 1.5, "a", None]

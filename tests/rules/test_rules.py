@@ -9,12 +9,12 @@ import torch
 
 from autograder.api.executor import Executor
 from autograder.api.messages import Reply, Request
-from autograder.api.operations import Call, RunProgram
 from autograder.rules.forbidden import ForbiddenUse, Rules, resolve, used_by
 from autograder.rules.guard import ForbiddenOperation, Guard
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.profile import Budget, Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
+from tests.asking import asks
 from tests.conftest import skip
 
 BUDGET = Budget(call_cpu_s=4.0, call_wall_s=20.0, cpu_s=10, memory=1 << 30, file_size=1 << 20)
@@ -51,7 +51,7 @@ def asked(sandbox: Sandbox) -> Iterator[Asked]:
         files |= {name: text.encode() for name, text in (beside or {}).items()}
         child = sandbox.fork("work", files, Profile(BUDGET, rules, program, others=others))
         children.append(child)
-        return child.perform(Request([RunProgram() if program else Call("f")]))
+        return child.perform(Request([asks("", (), "", {}, verb="run") if program else asks("f")]))
 
     yield ask
     for child in children:
@@ -395,7 +395,7 @@ def test_what_torch_does_for_no_line_is_charged_whoever_asks(guard: Guard, tmp_p
     assert callable(ask)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(tmp_path))
-        ask(Executor(tmp_path, "no_line"), Request([Call("norm", args=(torch.ones(1, 2), (2,)))]))
+        ask(Executor(tmp_path, "no_line"), Request([asks("norm", torch.ones(1, 2), (2,))]))
     assert guard.uses() == [ForbiddenUse("layer_norm", "", 0)]
 
 

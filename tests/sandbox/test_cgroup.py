@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from autograder.api.messages import Request
-from autograder.api.operations import Call
 from autograder.sandbox.cgroup import MemoryGroup, open_group
 from autograder.sandbox.host import Sandbox
+from tests.asking import asks
 from tests.conftest import BUDGET
 
 # Touches more memory than any limit below, once it is told to.
@@ -140,9 +140,9 @@ def test_a_child_is_large_by_what_it_holds_itself(sandbox: Sandbox) -> None:
         child.perform(Request())
         assert not child.is_large()
         third = BUDGET.memory // 3 >> 20
-        child.perform(Request([Call("keep", args=(third,))]))
+        child.perform(Request([asks("keep", third)]))
         assert not child.is_large()
-        child.perform(Request([Call("keep", args=(third,))]))
+        child.perform(Request([asks("keep", third)]))
         assert child.is_large()
     finally:
         child.close()

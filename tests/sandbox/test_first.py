@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from autograder.api.messages import Request
-from autograder.api.operations import Call
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
+from tests.asking import asks
 from tests.conftest import BUDGET, TIERS, skip
 
 SOURCE = """
@@ -93,7 +93,7 @@ def tier(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 def test_a_child_computes_what_is_computed_at_home(tier: Sandbox, kind: str) -> None:
     child = tier.fork("work", {"work.py": SOURCE.encode()})
     try:
-        assert child.perform(Request([Call(kind)])).error is None
+        assert child.perform(Request([asks(kind)])).error is None
     finally:
         child.close()
 
@@ -103,7 +103,7 @@ def test_a_child_knows_the_processor_as_this_process_does(tier: Sandbox) -> None
     exec(SOURCE, here)
     child = tier.fork("work", {"work.py": SOURCE.encode()})
     try:
-        found = child.perform(Request([Call("capability")])).value
+        found = child.perform(Request([asks("capability")])).value
     finally:
         child.close()
     assert found == here["capability"]()  # type: ignore[operator]

@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from autograder.api.messages import Request
-from autograder.api.operations import Call
 from autograder.sandbox import packages
 from autograder.sandbox.handle import SandboxFault
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
+from tests.asking import asks
 from tests.conftest import BUDGET, ROOT, TIERS, skip
 from tests.planted import plant
 
@@ -74,7 +74,7 @@ def run(sandbox: Sandbox, body: str) -> str:
     child = sandbox.fork("f", {"f.py": source.encode()})
     try:
         assert child.perform(Request()).error is None
-        reply = child.perform(Request([Call("f", args=(torch.zeros(1),))]))
+        reply = child.perform(Request([asks("f", torch.zeros(1))]))
         return f"{reply.error.kind}: {reply.error.text}" if reply.error is not None else ""
     finally:
         child.close()

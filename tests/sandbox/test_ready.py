@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from autograder.api.messages import Request
-from autograder.api.operations import Call
 from autograder.sandbox.handle import SandboxFault
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
+from tests.asking import asks
 from tests.conftest import BUDGET, TIERS, skip
 
 
@@ -31,7 +31,7 @@ def answer(sandbox: Sandbox, source: str = "def f(x):\n    return x + 1\n") -> o
     child = sandbox.fork("f", {"f.py": source.encode()})
     try:
         assert child.perform(Request()).error is None
-        reply = child.perform(Request([Call("f", args=(torch.zeros(1),))]))
+        reply = child.perform(Request([asks("f", torch.zeros(1))]))
         assert reply.error is None, reply.error
         return reply.value
     finally:

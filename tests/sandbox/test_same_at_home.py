@@ -9,12 +9,12 @@ import pytest
 from autograder.api.answer import Question, StudentRaised
 from autograder.api.executor import Executor
 from autograder.api.messages import Reply, Request
-from autograder.api.operations import Call
 from autograder.api.wording import find
 from autograder.rules.forbidden import Rules
 from autograder.rules.guard import NO_PROCESSES, Guard
 from autograder.sandbox.profile import Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
+from tests.asking import asks
 from tests.conftest import BUDGET, TIERS, skip
 
 SOURCE = """
@@ -102,7 +102,7 @@ def ask(
             patch.setenv("HOME", str(folder))
             patch.delitem(sys.modules, "work", raising=False)
             session = Executor(folder, "work")
-            yield lambda name: session.perform(Request([Call(name)]))
+            yield lambda name: session.perform(Request([asks(name)]))
         guard.uninstall()
         return
     try:
@@ -115,7 +115,7 @@ def ask(
             "work", {"work.py": SOURCE.encode()}, Profile(BUDGET, free=("work.py",))
         )
         try:
-            return child.perform(Request([Call(name)]))
+            return child.perform(Request([asks(name)]))
         finally:
             child.close()
 

@@ -17,7 +17,6 @@ import pytest
 import torch
 
 from autograder.api.messages import Reply, Request
-from autograder.api.operations import Call
 from autograder.rules.forbidden import Rules
 from autograder.sandbox.confine import JAIL_UIDS
 from autograder.sandbox.handle import Child, ChildGone, SandboxFault
@@ -27,6 +26,7 @@ from autograder.sandbox.profile import Budget, Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from autograder.sandbox.wire import encode_request
 from tests import sources
+from tests.asking import asks
 from tests.conftest import BUDGET, ROOT, skip
 
 RIGHT = sources.RIGHT.encode()
@@ -45,7 +45,7 @@ def ask(sandbox: Sandbox, source: str | bytes, **files: str) -> Reply:
 
 
 def question() -> Request:
-    return Request([Call("layer_norm", args=(torch.tensor([2.0, 4.0, 6.0, 8.0]),))])
+    return Request([asks("layer_norm", torch.tensor([2.0, 4.0, 6.0, 8.0]))])
 
 
 def told(sandbox: Sandbox, expression: str) -> list[float]:
@@ -88,10 +88,10 @@ def test_the_graders_own_files_may_use_what_is_forbidden(sandbox: Sandbox) -> No
     terms = Profile(BUDGET, Rules(("layer_norm",)), ours=("helper.py",))
     found = sandbox.fork("work", {"work.py": source, "helper.py": helper}, terms)
     x = torch.tensor([1.0, 3.0])
-    reply = found.perform(Request([Call("normalised", args=(x,), cotangent=torch.ones(2))]))
+    reply = found.perform(Request([asks("normalised", x, cotangent=torch.ones(2))]))
     assert (reply.error, reply.forbidden) == (None, [])
     torch.testing.assert_close(reply.value, torch.layer_norm(x, [2]))
-    reply = found.perform(Request([Call("own", args=(x,))]))
+    reply = found.perform(Request([asks("own", x)]))
     assert [(use.operation, use.file, use.line) for use in reply.forbidden] == [
         ("layer_norm", "work.py", 4)
     ]
@@ -102,7 +102,7 @@ def test_a_child_is_held_to_its_own_rules(sandbox: Sandbox) -> None:
     source = b"import torch\ndef f(x):\n    return torch.layer_norm(x, x.shape)\n"
     for rules, used in ((Rules(), []), (Rules(("layer_norm",)), ["layer_norm"])):
         found = sandbox.fork("work", {"work.py": source}, Profile(BUDGET, rules))
-        reply = found.perform(Request([Call("f", args=(torch.ones(2),))]))
+        reply = found.perform(Request([asks("f", torch.ones(2))]))
         assert [use.operation for use in reply.forbidden] == used
         found.close()
 
@@ -229,7 +229,7 @@ def errors_of(
     found = sandbox.fork("work", {"work.py": ASKS})
     try:
         asked = [[numbers[name], *words] for name, words in calls]
-        reply = found.perform(Request([Call("ask", args=(asked,))]))
+        reply = found.perform(Request([asks("ask", asked)]))
     finally:
         found.close()
     assert reply.error is None, reply.error
@@ -683,7 +683,7 @@ def child(sandbox: Sandbox) -> Iterator[Child]:
 
 
 def call(child: Child, name: str, *arguments: float) -> Reply:
-    return child.perform(Request([Call(name, args=arguments)]))
+    return child.perform(Request([asks(name, *arguments)]))
 
 
 def test_the_kernel_holds_a_child_to_its_limits(child: Child, sandbox: Sandbox) -> None:

@@ -7,9 +7,9 @@ import textwrap
 import threading
 
 from autograder.api.messages import Request
-from autograder.api.operations import Call
 from autograder.sandbox.handle import Child
 from autograder.sandbox.host import Sandbox
+from tests.asking import asks
 
 # In every child it is the same page of the same file.
 PLACE = "ctypes.cast(libc.exit, ctypes.c_void_p).value & ~4095"
@@ -100,7 +100,7 @@ def started(sandbox: Sandbox, code: str) -> Child:
 
 
 def asked(child: Child, *arguments: object) -> object:
-    reply = child.perform(Request([Call("f", args=arguments)]))
+    reply = child.perform(Request([asks("f", *arguments)]))
     assert reply.error is None, reply.error
     return reply.value
 

@@ -21,20 +21,12 @@ from autograder.api.messages import (
     Request,
     StudentError,
 )
-from autograder.api.operations import (
-    Build,
-    Call,
-    Load,
-    Move,
-    ReadState,
-    Reset,
-    Train,
-    WriteGiven,
-)
-from autograder.api.values import ABSENT, DTYPES, OPAQUE, Embedding, Unsendable, tensors_in
+from autograder.api.operations import Reset
+from autograder.api.values import ABSENT, DTYPES, OPAQUE, Made, Unsendable, tensors_in
 from autograder.rules.forbidden import OPERATIONS, ForbiddenUse
 from autograder.sandbox import wire
 from autograder.sandbox.wire import WireError, decode_request
+from tests.asking import asks
 from tests.sandbox.frames import decode_reply
 
 quick = settings(max_examples=150, deadline=None, database=None, derandomize=True)
@@ -86,8 +78,8 @@ def alike(left: object, right: object) -> bool:
     """Tell whether two values are the same, tensors bit for bit."""
     if isinstance(left, torch.Tensor) and isinstance(right, torch.Tensor):
         return same(left, right)
-    if isinstance(left, Embedding) and isinstance(right, Embedding):
-        return same(left.weight, right.weight)
+    if isinstance(left, Made) and isinstance(right, Made):
+        return left.maker == right.maker and alike(left.parts, right.parts)
     if type(left) is not type(right):
         return False
     if isinstance(left, list | tuple):
@@ -100,7 +92,7 @@ def alike(left: object, right: object) -> bool:
 @quick
 @given(sent=st.lists(tensors(), max_size=4), nonce=st.integers(0, 2**64 - 1))
 def test_a_request_keeps_values_and_strides(sent, nonce) -> None:
-    request = Request([Call("f", args=(*sent, 1, None), kwargs={"x": True})])
+    request = Request([asks("f", *sent, 1, None, kwargs={"x": True})])
     source = Source(wire.encode_request(request, nonce))
     got_nonce, got = decode_request(source)
     assert got_nonce == nonce
@@ -116,14 +108,24 @@ def test_every_operation_crosses() -> None:
     weight = torch.arange(6.0).reshape(2, 3)
     ops = [
         Reset(7),
-        Build(3, "Head", (Embedding(weight), 4), {"bias": False}),
-        Load(3, {"weight": weight, "bias": weight[0]}),
-        Move(3, "bfloat16"),
-        Move(3, None, "meta"),
-        Train(3, False),
-        WriteGiven(3, 2 * weight),
-        ReadState(3),
-        Call("forward", 3, (weight, [weight, 1.5], "x"), {"mask": None}, 5, weight[0], True),
+        asks("Head", Made("embedding", (weight,)), 4, into=3, module=True, kwargs={"bias": False}),
+        asks("", {"weight": weight, "bias": weight[0]}, of=3, verb="load"),
+        asks("", torch.bfloat16, of=3, verb="to"),
+        asks("", None, "meta", of=3, verb="to"),
+        asks("", False, of=3, verb="train"),
+        asks("", 2 * weight, of=3, verb="write_given"),
+        asks("", of=3, verb="state"),
+        asks(
+            "forward",
+            weight,
+            [weight, 1.5],
+            "x",
+            of=3,
+            kwargs={"mask": None},
+            seed=5,
+            cotangent=weight[0],
+            keep_inputs=True,
+        ),
     ]
     _, got = decode_request(Source(wire.encode_request(Request(ops), 1)))
     assert [type(op) for op in got.ops] == [type(op) for op in ops]
@@ -134,10 +136,10 @@ def test_every_operation_crosses() -> None:
 def test_expanded_aliased_and_meta_tensors_cross() -> None:
     expanded = torch.arange(3.0).expand(2, 3)
     meta = torch.empty(2, 0, 3, device="meta", dtype=torch.bfloat16)
-    request = Request([Call("f", args=(expanded, expanded, meta))])
+    request = Request([asks("f", expanded, expanded, meta)])
     _, got = decode_request(Source(wire.encode_request(request, 1)))
     [call] = got.ops
-    first, second, third = call.args
+    _, first, second, third = call.args
     assert first is second
     assert same(first, expanded)
     assert first.stride() == expanded.stride()

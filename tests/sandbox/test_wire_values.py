@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,15 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.operations import Build, Call, Get, RunProgram, Take
+from autograder.api.operations import Ask
 from autograder.api.values import (
     ARRAY_DTYPES,
     DTYPES,
     MAX_ITEMS,
     MAX_TEXT,
-    Embedding,
     Handle,
+    Made,
+    Named,
     Unsendable,
 )
 from autograder.sandbox.wire import (
@@ -33,6 +35,7 @@ from autograder.sandbox.wire import (
     encode_request,
     with_nonce,
 )
+from tests.asking import asks
 from tests.sandbox.frames import decode_reply
 
 quick = settings(max_examples=150, deadline=None, database=None, derandomize=True)
@@ -58,13 +61,13 @@ def replied(value: Any) -> Any:
     return reply.value
 
 
-def asked(*args: Any, **kwargs: Any) -> Call:
-    frame = with_nonce(encode_request(Request([Call("f", args=args, kwargs=kwargs)]), 0), 5)
+def asked(*args: Any, **kwargs: Any) -> Ask:
+    frame = with_nonce(encode_request(Request([asks("f", *args, kwargs=kwargs)]), 0), 5)
     nonce, request = decode_request(source(frame))
     assert nonce == 5
     (call,) = request.ops
-    assert isinstance(call, Call)
-    return call
+    assert isinstance(call, Ask)
+    return replace(call, args=call.args[1:])
 
 
 def hostile(plain: Any, body: bytes = b"") -> Any:
@@ -182,22 +185,22 @@ def test_one_tensor_that_stands_in_two_places_stays_one() -> None:
 
 def test_what_stands_for_objects_arrives() -> None:
     weight = torch.eye(2)
-    call = asked([Handle(3)], {"a": Embedding(weight)})
+    call = asked([Handle(3)], {"a": Made("embedding", (weight,))})
     assert call.args[0] == [Handle(3)]
-    assert torch.equal(call.args[1]["a"].weight, weight)
+    assert torch.equal(call.args[1]["a"].parts[0], weight)
 
 
 def test_every_operation_arrives_as_it_was() -> None:
     ops = [
-        Build(1, "Tokenizer.train", ("text",), {"size": 3}, module=False),
-        Build(2, "pieces", module=False, of=1),
-        Build(3, "Parabola", provided="line"),
-        Get(1, "merges"),
-        Take(2, 5),
-        Call("", 1, seed=3, keep_inputs=True, cost=True),
-        Call("inputs", provided="line"),
-        RunProgram(("--top", "1"), "in", {"a.txt": b"\xff\0"}, cost=True),
-        RunProgram(),
+        asks("Tokenizer.train", "text", into=1, kwargs={"size": 3}),
+        asks("pieces", of=1, into=2),
+        asks("Parabola", into=3, module=True, of=Named("provided.line")),
+        asks("merges", of=1, verb="get"),
+        asks("", 5, of=2, verb="take"),
+        asks("", of=1, seed=3, keep_inputs=True, cost=True),
+        asks("inputs", of=Named("provided.line")),
+        asks("", ("--top", "1"), "in", {"a.txt": b"\xff\0"}, verb="run", cost=True),
+        asks("", (), "", {}, verb="run"),
     ]
     assert decode_request(source(encode_request(Request(ops), 0)))[1].ops == ops
 
