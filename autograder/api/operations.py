@@ -50,7 +50,7 @@ class Ask(Operation):
 
     kind: ClassVar[str] = "ask"
     name: str
-    verb: str = "call"
+    verb: str
     args: tuple[Value, ...] = ()
     kwargs: Mapping[str, Value] = field(default_factory=dict)
     into: int | None = None
