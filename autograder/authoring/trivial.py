@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from autograder.assignment import Assignment
 from autograder.authoring.folders import text_of
+from autograder.judge.ordinary_files import is_ordinary
 from autograder.results import SubmissionResult
 
 RAISED = (
@@ -37,6 +38,9 @@ ANSWERS = {
     "true": "True",
     "number": "1",
 }
+# What ordinary tests are tried with beside these: they may compare with what was changed.
+_EMPTIED = "empties what it is given and returns it"
+_COPY = "compare with a copy that was made before the call"
 # Those of them that modules with the right parameters are tried with.
 BUILT = ("input", "zeros", "normal", "none")
 # Those that pass most of what any passes: an author who tries out a suite is told of them at once,
@@ -57,6 +61,14 @@ def submissions(
     }
     ways = {f"raises {kind}": f"throw({kind})" for kind in raised}
     ways |= {f"returns {name}": ANSWERS[name] for name in answers}
+    if any(map(is_ordinary, assignment.public.glob("tests/*.py"))) or any(
+        map(is_ordinary, assignment.secret.glob("tests/*.py"))
+    ):
+        ways[_EMPTIED] = "emptied(given)"
+    tensors = assignment.uses_torch
+    if not tensors:
+        # Shares of a whole are asked of torch.
+        ways.pop("returns shares", None)
     for name, expression in ways.items():
         files = {}
         for file, (spec, solution) in solutions.items():
@@ -64,7 +76,7 @@ def submissions(
             source = solution
             # A file of a package that only gathers names keeps them.
             if not spec.package or _public(ast.parse(solution)):
-                source = without_work(solution, expression, program=spec.program, bare=bare)
+                source = without_work(solution, expression, spec.program, bare, tensors)
             files[file] = source.encode()
         yield name, files
     modules = {
@@ -81,6 +93,12 @@ def submissions(
         yield f"{right} zeros of the right shapes", emptied
 
 
+_ASK = (
+    "mark it form=True if it asks for names, shapes, errors or devices; else ask for values that "
+    "nobody has without work"
+)
+
+
 def faults_of(results: Mapping[str, SubmissionResult]) -> list[str]:
     """Return a fault for every criterion that trivial work passes and that is not form."""
     passing: dict[str, list[str]] = {}
@@ -95,21 +113,24 @@ def faults_of(results: Mapping[str, SubmissionResult]) -> list[str]:
     more = {name: f" (and by {len(ways) - 1} more like it)" for name, ways in passing.items()}
     return [
         f"{name} is passed by work that {ways[0]}, whatever it is asked"
-        f"{more[name] if len(ways) > 1 else ''}{parts.get(name, '')}: mark it form=True if it "
-        "asks for names, shapes, errors or devices; else ask for values that nobody has without "
-        "work"
+        f"{more[name] if len(ways) > 1 else ''}{parts.get(name, '')}: "
+        f"{_COPY if ways == [_EMPTIED] else _ASK}"
         for name, ways in passing.items()
     ]
 
 
 def without_work(
-    solution: str, expression: str, *, program: bool = False, bare: bool = False
+    solution: str,
+    expression: str,
+    program: bool = False,
+    bare: bool = False,
+    tensors: bool = True,
 ) -> str:
     """Return a component with the names of a solution, in which everything answers `expression`.
 
-    A `bare` component may not import torch and numpy.
+    A `bare` component may not import torch and numpy; one without `tensors` has no need of torch.
     """
-    head = text_of(_HEAD, expression=expression, program=program, bare=bare)
+    head = text_of(_HEAD, expression=expression, program=program, bare=bare, tensors=tensors)
     if program:
         return head
     lines = [head]
@@ -121,7 +142,11 @@ def without_work(
 
 def built_alone(solution: str, expression: str) -> str:
     """Return a solution whose modules have the right parameters and answer `expression`."""
-    lines = [solution, "", text_of(_HEAD, expression=expression, program=False, bare=False)]
+    lines = [
+        solution,
+        "",
+        text_of(_HEAD, expression=expression, program=False, bare=False, tensors=True),
+    ]
     for node in _public(ast.parse(solution)):
         if isinstance(node, ast.FunctionDef):
             lines += ["", "", *_function(node)]

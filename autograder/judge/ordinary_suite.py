@@ -321,7 +321,7 @@ def _share_out(checks: Sequence[OrdinaryCheck], left: Decimal, component: str) -
     return []
 
 
-_OPTIONS = {"points", "source", "title", "form", "free", "examples"}
+_OPTIONS = {"points", "source", "title", "form", "free"}
 
 
 def _criterion(
@@ -333,6 +333,11 @@ def _criterion(
         ValueError: its mark says what cannot be.
     """
     unknown = sorted(marker.keys() - _OPTIONS)
+    if unknown == ["examples"]:
+        raise ValueError(
+            f"{_where(found)}: examples= is for tests that take `component`; say "
+            "`@settings(max_examples=...)` of Hypothesis's"
+        )
     if unknown:
         raise ValueError(f"{_where(found)}: a criterion has no {unknown[0]!r}")
     points = marker.get("points", 1.0)

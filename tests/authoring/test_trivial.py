@@ -4,6 +4,7 @@ import ast
 import types
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -21,6 +22,7 @@ from autograder.authoring.trivial import (
 )
 from autograder.results import ComponentResult, CriterionResult, SubmissionResult
 from tests.conftest import ROOT
+from tests.ordinary import COURSE
 
 SOLUTION = '''
 """A solution."""
@@ -97,6 +99,27 @@ def test_every_answer_can_be_given_whatever_is_asked(name: str) -> None:
     for given in (X, X[0], 3, "text", [1, 2], X.numpy(), torch.tensor(1.0)):
         module.pair(given)
         module.Book().find(given)
+
+
+@pytest.mark.parametrize("name", sorted(set(ANSWERS) - {"shares"}))
+def test_without_torch_the_same_answers_are_numpys(name: str) -> None:
+    source = without_work(SOLUTION, ANSWERS[name], tensors=False)
+    assert "import torch" not in source
+    module = imported(source)
+    for given in (X.numpy(), 3, "text", [1, 2], np.array(1.0)):
+        module.pair(given)
+    like_x = module.pair(X.numpy())[0]
+    if name in ("zeros", "ones", "constant", "normal", "uniform"):
+        assert like_x.shape == (1, 2)
+
+
+def test_work_that_empties_what_it_is_given_is_tried_with_ordinary_tests() -> None:
+    way = "empties what it is given and returns it"
+    made = dict(submissions(load_assignment(COURSE, "functions"), few=True))
+    module = imported(made[way]["grades.py"].decode())
+    marks = [1, 2]
+    assert module.average(marks) is marks == []
+    assert way not in dict(submissions(load_assignment(ROOT, "transformer_block"), few=True))
 
 
 @pytest.mark.parametrize(

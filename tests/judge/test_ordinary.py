@@ -192,6 +192,11 @@ def test_ordinary_tests_stand_beside_others(tmp_path: Path) -> None:
     ("public", "said"),
     [
         ("def test_one(absent):\n    assert absent\n", "fixture 'absent' not found"),
+        (
+            "import pytest\n\n\n@pytest.mark.criterion(points=1, examples=9)\ndef test_one():\n"
+            "    pass\n",
+            "examples= is for tests that take `component`",
+        ),
         ("import nowhere\n\n\ndef test_one():\n    pass\n", "No module named 'nowhere'"),
         ("from words import nothing\n\n\ndef test_one():\n    pass\n", "words.py has no `nothing`"),
         ("from reference import each\n\n\ndef test_one():\n    pass\n", "which no student has"),
