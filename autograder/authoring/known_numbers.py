@@ -35,6 +35,7 @@ from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
 from autograder.judge.misconceptions import read
 from autograder.judge.places import cache_folder
+from autograder.judge.session import can_be_asked_again
 from autograder.judge.suite import Suite, SuiteFault
 from autograder.judge.variants import Variants, variants_of, widest
 
@@ -169,6 +170,8 @@ def _questions(
     """Yield the questions of criteria that can be written down shortly, with the right answers."""
     for criterion in criteria:
         plan = suite.plans[criterion.id]
+        if not can_be_asked_again(plan):
+            continue
         for indices in examples_of([planned.request for planned in plan]):
             written = write_question([plan[index].request for index in indices])
             if len(str(written)) <= _MAX_ASKED:

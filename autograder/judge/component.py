@@ -29,6 +29,7 @@ from autograder.judge.session import (
     Planned,
     Recorder,
     SameKinds,
+    can_be_asked_again,
 )
 from autograder.judge.suite import Attempt, Suite
 from autograder.results import ComponentStatus, Usage
@@ -267,7 +268,7 @@ class ComponentRun:
         met = suite.met(criterion) if session.begin(suite.plans[criterion.id]) else None
         attempt = self._live(criterion) if met is None else met
         attempt.stand_ins = self.stand_ins
-        if not (session.secret or suite.checks[criterion.id].is_ordinary):
+        if not session.secret and can_be_asked_again(suite.plans[criterion.id]):
             heard = self._kept(session.heard)
             attempt.heard = [(planned.request, planned.reply) for planned in heard]
         self._judge_of(attempt)

@@ -76,6 +76,11 @@ def batches(plan: Sequence[Planned]) -> Iterator[Sequence[Planned]]:
         yield batch
 
 
+def can_be_asked_again(plan: Sequence[Planned]) -> bool:
+    """Return whether others can be asked what the solution was: nothing was asked back."""
+    return not any(isinstance(op, Resume) for planned in plan for op in planned.request.ops)
+
+
 def _handed_over(planned: Planned) -> set[object]:
     """Return the values in an ordinary test's question."""
     asked = [op for op in planned.request.ops if isinstance(op, OrdinaryAsk | Resume)]

@@ -30,7 +30,7 @@ from autograder.api.run import Run
 from autograder.api.values import show_value
 from autograder.api.wording import find
 from autograder.judge.reference import ReferenceSession
-from autograder.judge.session import Planned, Recorder
+from autograder.judge.session import Planned, Recorder, can_be_asked_again
 from autograder.results import HIDDEN_WORDS, Outcome
 
 FIXTURES = ("component", "reference", "expect", "make")
@@ -228,7 +228,7 @@ class Suite:
             name: [
                 self.plans[c.id]
                 for c in criteria
-                if c.visibility == "public" and not self.checks[c.id].is_ordinary
+                if c.visibility == "public" and can_be_asked_again(self.plans[c.id])
             ]
             for name, criteria in self.criteria.items()
         }

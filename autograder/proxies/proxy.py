@@ -248,7 +248,7 @@ class ProxyModule(types.ModuleType):
         examiner = examiner_of(self)
         if name == "__all__":
             return [found for found in examiner.ask("dir", "", self) if not found.startswith("_")]
-        if name.startswith("__") and name != "__doc__":
+        if (name.startswith("__") and name != "__doc__") or name in _UNASKED:
             raise AttributeError(name)
         return examiner.ask("getattr", name, self, name)
 

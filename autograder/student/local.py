@@ -35,7 +35,7 @@ class Apart:
     """
 
     def __init__(self, names: Iterable[str], own: Mapping[str, ModuleType] | None = None) -> None:
-        self._names = list(names)
+        self._names = list(dict.fromkeys(names))
         self.own = dict(own or {})
         self._path: list[str] | None = None
         self._outside: tuple[dict[str, ModuleType], list[str]] = ({}, [])

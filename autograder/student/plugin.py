@@ -233,6 +233,9 @@ class StudentPlugin:
         self._given = given or Given()
         self._stubs = {file: text for one in terms.values() for file, text in one.stubs.items()}
         self._ordinary = OrdinaryTests(folder, self._stubs, listed or {})
+        # Ordinary tests that failed. What is asked to find out why could change what later tests
+        # see: it is asked when all have run.
+        self._unexplained: list[tuple[Any, Criterion, list[str]]] = []
 
     @pytest.fixture
     def component(self, request: pytest.FixtureRequest) -> Component:
@@ -424,6 +427,8 @@ class StudentPlugin:
             told, outcome = self._ordinary.told(report, criterion, call.excinfo)
             self._ordinary.ends(item, outcome)
             self._tally.tell(criterion, [Line(words) for words in told])
+            if outcome == "failed" and not isinstance(call.excinfo.value, Timeout):
+                self._unexplained.append((report, criterion, told))
         if call.when == "teardown":
             self._memory.look(criterion.component)
             self._tally.add(criterion, self._charged(report, criterion, self._ordinary.end(item)))
@@ -532,6 +537,17 @@ class StudentPlugin:
         report.longrepr = "\n".join(lines)
         return outcome
 
+    def _explain(self, report: Any, criterion: Criterion, told: Sequence[str]) -> None:
+        """Name the known mistakes that may be behind a failed ordinary test."""
+        self._enforce(criterion.component)
+        with self._watch.over(), contextlib.suppress(Timeout):
+            causes = self._causes(criterion, "failed")
+            leads = ["likely cause: ", *["or: "] * len(causes)]
+            named = [lead + words for lead, words in zip(leads, causes, strict=False)]
+            report.longrepr = "\n".join([str(report.longrepr), *named])
+            lines = [*map(Line, told), *(Line(words, cause=True) for words in causes)]
+            self._tally.tell(criterion, lines)
+
     def _causes(self, criterion: Criterion, outcome: str) -> list[str]:
         """Return the words of the known mistakes that may be behind a lost criterion."""
         if self._known is None or outcome == "not_attempted":
@@ -566,7 +582,9 @@ class StudentPlugin:
         return result
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the page; what is not attempted is not a success."""
+        """Explain what failed, and write the page; what is not attempted is not a success."""
+        for report, criterion, told in self._unexplained:
+            self._explain(report, criterion, told)
         if self._page is not None:
             pages = [self._page_of(component) for component in self._tally.components]
             self._page.write_text(document(pages), encoding="utf-8")
