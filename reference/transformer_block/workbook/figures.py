@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Rectangle
 
-from autograder.api.values import Embedding
+from autograder.api.make import Make
 
 BLUE, ORANGE, VERMILION, GREEN = "#0072B2", "#E69F00", "#D55E00", "#009E73"
 PALE, GREY, INK = "#D9D9D9", "#7F7F7F", "#222222"
@@ -192,7 +192,7 @@ def transformer_block(component: Any) -> Figure:
 def lm_head(component: Any) -> Figure:
     """The handout's three words as arrows, and how likely each is to come next."""
     words, last = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [2.0, 1.0]
-    head = component.build("TiedLMHead", Embedding(torch.tensor(words)))
+    head = component.build("TiedLMHead", Make().embedding(torch.tensor(words)))
     hidden = torch.tensor([[last]])
     logits = head(hidden).output[0, 0].tolist()
     shares = head.call("next_token_probabilities", hidden).output[0].tolist()
