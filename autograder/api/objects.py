@@ -12,6 +12,7 @@ from __future__ import annotations
 import builtins
 import collections
 import contextlib
+import copy
 import functools
 import importlib
 import importlib.util
@@ -24,6 +25,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -56,6 +58,7 @@ from autograder.api.values import (
     name_of_class,
     opaque,
     plain_tensor,
+    with_tensors,
 )
 
 # The attribute by which what a function of the test raised is known when it comes back.
@@ -213,6 +216,8 @@ def _embedding(weight: Any) -> Any:
     return torch.nn.Embedding(weight.shape[0], weight.shape[1], _weight=weight.clone())
 
 
+# A large argument: its number, and at the first time what it is.
+LARGE = "large"
 # What a test hands over that is made here of values. `Conversation` makes files.
 _MAKERS: Mapping[str, Callable[..., Any]] = {
     "range": range,
@@ -352,6 +357,7 @@ class Conversation:
         self._leaves: dict[int, list[Any]] = {}
         self._tests: dict[int, Any] = {}
         self._known: dict[int, tuple[int, int, int]] = {}
+        self._large: dict[int, Value] = {}
 
     def ask(self, operation: OrdinaryAsk) -> Reply:
         """Do what a test asks; what the student's code raises is a part of the reply."""
@@ -381,6 +387,12 @@ class Conversation:
 
     def _done(self, operation: OrdinaryAsk) -> Reply:
         self._write(operation.written)
+        given = (*operation.args, *operation.kwargs.values())
+        if any(type(value) is Made and value.maker == LARGE for value in given):
+            whole = {key: self._whole(value) for key, value in operation.kwargs.items()}
+            operation = replace(
+                operation, args=tuple(map(self._whole, operation.args)), kwargs=whole
+            )
         sources: list[Any] = []
         args = [self.real(value, sources) for value in operation.args]
         kwargs = {key: self.real(value, sources) for key, value in operation.kwargs.items()}
@@ -425,6 +437,17 @@ class Conversation:
         if verb == "getattr" and type(result) in (list, dict, set):
             return Tracked(self.keep(result), packed)
         return packed
+
+    def _whole(self, value: Value) -> Value:
+        """Return a large argument, which is sent once: later it comes as its number alone."""
+        if type(value) is not Made or value.maker != LARGE:
+            return value
+        number, *sent = value.parts
+        if sent:
+            # Where both sides are one process, the test goes on to change its own.
+            self._large[number] = copy.deepcopy(sent[0])
+        # What the call does to it is not seen by the next.
+        return with_tensors(self._large[number], lambda tensor: tensor.clone())
 
     def _learned(
         self,

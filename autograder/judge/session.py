@@ -21,7 +21,7 @@ from autograder.api.lazy import loaded, torch
 from autograder.api.likeness import Slack, fineness, same_kinds
 from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import OrdinaryAsk, Resume
-from autograder.api.values import Unsendable, Value, array_of
+from autograder.api.values import Made, Unsendable, Value, array_of
 from autograder.proxies.examiner import every_part
 from autograder.results import Usage
 from autograder.rules.forbidden import ForbiddenUse
@@ -91,7 +91,16 @@ def _handed_over(planned: Planned) -> set[object]:
             [*op.args, *op.kwargs.values()] if isinstance(op, OrdinaryAsk) else [op.value]
         )
     ]
-    return {_key_of(part) for value in values for part in every_part(value)} - _SAYING_NOTHING
+    return {_key_of(part) for value in values for part in _parts_of(value)} - _SAYING_NOTHING
+
+
+def _parts_of(value: Value) -> Iterator[Value]:
+    """Yield the parts of what is handed over, also of what is made there."""
+    for part in every_part(value):
+        if isinstance(part, Made):
+            yield from every_part([*part.parts])
+        else:
+            yield part
 
 
 def _key_of(part: Value) -> object:

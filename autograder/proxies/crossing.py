@@ -6,8 +6,10 @@ import builtins
 import collections
 import contextlib
 import functools
+import hashlib
 import io
 import operator
+import pickle
 import random
 import re
 import sys
@@ -18,10 +20,55 @@ from typing import Any
 import numpy as np
 
 from autograder.api.lazy import loaded, torch
-from autograder.api.objects import named
-from autograder.api.values import ARRAY_DTYPES, Made, Named, Value, plain_tensor
+from autograder.api.objects import LARGE, named
+from autograder.api.values import ARRAY_DTYPES, Made, Named, Value, array_of, plain_tensor
 
 Hand = Callable[[object], Value]
+
+# From this size on an argument is not sent twice, and this many are known by their numbers.
+_LARGE, _MOST = 20_000, 64
+# Containers with fewer items are sent as they are, whatever is in them.
+_ITEMS = 100
+
+
+class LargeArguments:
+    """The large arguments that a component has been given: it has each of them already."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+
+    def once(self, value: Value) -> Value:
+        """Return what crosses for an argument: from the second time on its number."""
+        content = _content_of(value)
+        if len(content) < _LARGE:
+            return value
+        digest = hashlib.sha256(content).digest()
+        if digest in self._numbers:
+            return Made(LARGE, (self._numbers[digest],))
+        if len(self._numbers) == _MOST:
+            return value
+        self._numbers[digest] = len(self._numbers)
+        return Made(LARGE, (self._numbers[digest], value))
+
+
+def _content_of(value: Value) -> bytes:
+    """Return what tells a large value from others; nothing of a small one, or one with handles."""
+    size = 0
+    if isinstance(value, list | tuple | dict | set) and len(value) >= _ITEMS:
+        size = _LARGE
+    elif isinstance(value, str | bytes):
+        size = len(value)
+    elif isinstance(value, np.ndarray | torch.Tensor):
+        size = value.nbytes
+    if size < _LARGE:
+        return b""
+    if isinstance(value, torch.Tensor):
+        about = f"{value.dtype} {tuple(value.shape)} {value.stride()}"
+        return about.encode() + array_of(value).tobytes()
+    content = pickle.dumps(value)
+    # What stands for an object of the test's means something in one call alone.
+    return b"" if Made.__module__.encode() in content else content
+
 
 # Modules whose functions and classes are handed over by name; the component has its own.
 _LIBRARIES = (

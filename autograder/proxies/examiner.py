@@ -52,7 +52,7 @@ from autograder.api.values import (
     Value,
     kind_of,
 )
-from autograder.proxies.crossing import made
+from autograder.proxies.crossing import LargeArguments, made
 from autograder.proxies.files import Files
 from autograder.proxies.loans import Loans
 from autograder.proxies.mirrors import (
@@ -138,6 +138,7 @@ class Examiner:
             weakref.WeakValueDictionary()
         )
         self._asked = 0
+        self._large = LargeArguments()
         # A test may have threads: the component has one, and is asked by one at a time.
         self._alone = threading.RLock()
         # Where the component's generators are, as far as that is known.
@@ -213,8 +214,10 @@ class Examiner:
         sources: list[Any],
     ) -> OrdinaryAsk:
         beside = self._beside()
-        given = tuple(self.hand(arg, sources, beside) for arg in args)
-        further = {key: self.hand(arg, sources, beside) for key, arg in kwargs.items()}
+        given = tuple(self._large.once(self.hand(arg, sources, beside)) for arg in args)
+        further = {
+            key: self._large.once(self.hand(arg, sources, beside)) for key, arg in kwargs.items()
+        }
         owner = label_of(args[0]) if verb != "call" and args and type(args[0]) is Proxy else ""
         name = f"{verb} {label}".strip() + (f" of {owner}" if owner else "")
         written = tuple(self._tracked.written())
