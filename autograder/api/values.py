@@ -956,13 +956,18 @@ class Reader:
     Args:
         tensor: reads a tensor from what stands behind its tag.
         data: reads the bytes of an array from what stands for them.
+        is_capped: whether it may be hostile; what a test hands over is as large as it likes.
     """
 
     def __init__(
-        self, tensor: Callable[[list[Any]], Tensor], data: Callable[[Any], bytes] = _from_text
+        self,
+        tensor: Callable[[list[Any]], Tensor],
+        data: Callable[[Any], bytes] = _from_text,
+        is_capped: bool = True,
     ) -> None:
         self.tensor = tensor
         self.data = data
+        self._is_capped = is_capped
 
     def read(self, plain: Any, depth: int = 0) -> Value:
         """Return the value of a plain form.
@@ -977,7 +982,7 @@ class Reader:
         if plain and plain[0] == "tensor":
             return self.tensor(plain[1:])
         # What comes back is at most so deep in a part that may hold one level more.
-        if not plain or depth > MAX_DEPTH + 2:
+        if not plain or (self._is_capped and depth > MAX_DEPTH + 2):
             raise Malformed("a list has no tag, or is nested too deep")
         try:
             return _TAGGED[plain[0]].read(self, depth, *plain[1:])
@@ -991,7 +996,7 @@ class Reader:
 
     def keyed(self, parts: Sequence[Any], depth: int, step: int) -> list[Value]:
         """Read what a dictionary or set holds; the first of every `step` parts is a key."""
-        if len(parts) > 2 * MAX_KEYS:
+        if self._is_capped and len(parts) > 2 * MAX_KEYS:
             raise Malformed("there are too many keys")
         found = self.items(parts, depth)
         keys = found[::step]

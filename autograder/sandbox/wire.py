@@ -171,7 +171,7 @@ def decode_request(receive: Receive) -> tuple[int, Request]:
         offset += size
         return data[offset - size : offset]
 
-    return nonce, read_request(loads(data[:header_size]), Reader(read_tensor, read_data))
+    return nonce, read_request(loads(data[:header_size]), Reader(read_tensor, read_data, False))
 
 
 # Replies.

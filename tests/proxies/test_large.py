@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import torch
 
 from autograder.api.executor import Executor
 from autograder.api.messages import Reply, Request
+from autograder.api.operations import OrdinaryAsk
 from autograder.proxies.examiner import Examiner
 from autograder.proxies.proxy import ProxyModule
-from autograder.sandbox.wire import encode_request
+from autograder.sandbox.wire import decode_request, encode_request
 
 SOURCE = """
 def total(values):
@@ -65,6 +67,18 @@ def test_a_list_is_sent_once_and_is_fresh_each_time(asked: tuple[Talk, Any]) -> 
         assert handed_over == []
     assert talk.sizes[1] > 20_000
     assert max(talk.sizes[3], talk.sizes[5]) < 1_000
+
+
+def test_what_is_handed_over_may_be_larger_than_any_answer() -> None:
+    many: Any = {number: [number] for number in range(60_000)}
+    deep: Any = 1
+    for _ in range(60):
+        deep = [deep]
+    frame = encode_request(Request([OrdinaryAsk("call f", "call", (many, deep))]), 0)
+    _, request = decode_request(io.BytesIO(frame).read)
+    (asked,) = request.ops
+    assert isinstance(asked, OrdinaryAsk)
+    assert asked.args == (many, deep)
 
 
 def test_another_content_is_sent(asked: tuple[Talk, Any]) -> None:
