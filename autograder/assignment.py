@@ -225,11 +225,11 @@ class Assignment:
         there = {
             name: path.read_text(encoding="utf-8")
             for component in self.totals
-            for name, path in self.files_of(component, self.public).items()
+            for name, path in self.component_files(component, self.public).items()
         }
         return {**there, **self.fresh}
 
-    def files_of(self, component: str, folder: Path) -> dict[str, Path]:
+    def component_files(self, component: str, folder: Path) -> dict[str, Path]:
         """Return the files of a component that are there below a folder, by relative path."""
         spec = self.component(component)
         paths = (folder / component).rglob("*.py") if spec.package else [folder / spec.file]

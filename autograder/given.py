@@ -58,7 +58,7 @@ def open_names(assignment: Assignment, component: str) -> dict[str, list[str]]:
     """Return the public names that students have to define, as their stubs do not, by file."""
     stubs = _stubs(assignment)
     found: dict[str, list[str]] = {}
-    for file, path in assignment.files_of(component, assignment.secret).items():
+    for file, path in assignment.component_files(component, assignment.secret).items():
         solution = _read(path)
         done = stubs[file].definitions if file in stubs else {}
         found[file] = [

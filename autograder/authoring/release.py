@@ -53,7 +53,7 @@ def release(
     stubs = [
         file
         for spec in assignment.components
-        for file in (assignment.files_of(spec.name, assignment.public) or [spec.file])
+        for file in (assignment.component_files(spec.name, assignment.public) or [spec.file])
     ]
     for source in (assignment.public / name for name in ("README.md", *stubs)):
         if not source.is_file():

@@ -85,7 +85,7 @@ def stub_of(assignment: Assignment, component: str) -> dict[str, str]:
 
 
 def _solution(assignment: Assignment, component: str) -> dict[str, str]:
-    paths = assignment.files_of(component, assignment.secret)
+    paths = assignment.component_files(component, assignment.secret)
     if not paths:
         raise UsageError(
             f"there is no solution {assignment.secret / assignment.component(component).file}"

@@ -57,13 +57,12 @@ def submissions(
     solutions = {
         file: (spec, path.read_text(encoding="utf-8"))
         for spec in assignment.components
-        for file, path in assignment.files_of(spec.name, assignment.secret).items()
+        for file, path in assignment.component_files(spec.name, assignment.secret).items()
     }
     ways = {f"raises {kind}": f"throw({kind})" for kind in raised}
     ways |= {f"returns {name}": ANSWERS[name] for name in answers}
-    if any(map(is_ordinary, assignment.public.glob("tests/*.py"))) or any(
-        map(is_ordinary, assignment.secret.glob("tests/*.py"))
-    ):
+    parts = (assignment.public, assignment.secret)
+    if any(is_ordinary(path) for part in parts for path in part.glob("tests/*.py")):
         ways[_EMPTIED] = "emptied(given)"
     tensors = assignment.uses_torch
     if not tensors:

@@ -230,9 +230,8 @@ class _Component:
         if file not in self.files:
             return _unrun(self.criteria, "missing", f"there is no {file}")
         if all(map(self._is_stub, (other for other in self.files if is_of(other, name)))):
-            what = f"{name} is still the empty stub" if self.spec.package else ""
-            what = what or f"{file} is still the empty stub"
-            return _unrun(self.criteria, "not_attempted", what)
+            what = name if self.spec.package else file
+            return _unrun(self.criteria, "not_attempted", f"{what} is still the empty stub")
         if self.given:
             return _unrun(self.criteria, "forbidden", self.given)
         return None

@@ -432,8 +432,10 @@ class Examiner:
             return TYPES.get(name, object) if module == "builtins" else object
         if kind is Made:
             kinds: dict[str, Callable[..., object]] = {"range": range, "slice": slice}
-            parts = map(self.local, value.parts[:3])
-            return kinds[value.maker](*parts) if value.maker in kinds else None
+            parts = value.parts[:3]
+            is_plain = all(type(part) in (int, type(None)) for part in parts)
+            # An object in it would decide a comparison.
+            return kinds[value.maker](*parts) if value.maker in kinds and is_plain else None
         if kind is Callback:
             return self.loans.get(value.number)
         if isinstance(value, np.ndarray) and value.ndim == 0:

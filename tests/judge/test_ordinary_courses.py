@@ -27,7 +27,7 @@ def test_each_form_has_its_works(form: str) -> None:
     assert {"other_style", "stub"} < set(names)
     assert all(name.startswith("wrong_") for name in set(names) - {"other_style", "stub"})
     for component in assignment.totals:
-        for file, path in assignment.files_of(component, assignment.public).items():
+        for file, path in assignment.component_files(component, assignment.public).items():
             assert (WORKS / form / "stub" / file).read_bytes() == path.read_bytes()
         for folder in (assignment.public, assignment.secret):
             assert [*(folder / "tests").glob(f"test_{component}*.py")] or (
@@ -65,7 +65,7 @@ def test_verdicts_in_one_process(form: str, tmp_path: Path) -> None:
     assignment = load_assignment(COURSE, form)
     right = tmp_path / "right"
     for component in assignment.totals:
-        for file, path in assignment.files_of(component, assignment.secret).items():
+        for file, path in assignment.component_files(component, assignment.secret).items():
             (right / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, right / file)
     expected = in_one_process(form, right)

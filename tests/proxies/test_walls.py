@@ -20,7 +20,7 @@ import pytest
 from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.objects import draws
 from autograder.api.operations import OrdinaryAsk, Resume
-from autograder.api.values import ABSENT, Callback, Handle, Held, Named, Opaque, Value
+from autograder.api.values import ABSENT, Callback, Handle, Held, Made, Named, Opaque, Value
 from autograder.proxies.examiner import Ended, Examiner, Rights, rights_of
 from autograder.proxies.imports import Imports
 from autograder.proxies.loans import CannotCross
@@ -472,6 +472,14 @@ def test_what_cannot_cross_says_so(value: object, tmp_path: Path) -> None:
     mine = examiner(talk, tmp_path)
     with pytest.raises(CannotCross, match="handed over"):
         mine.ask("call", "f", value)
+
+
+@pytest.mark.parametrize("maker", ["slice", "range"])
+def test_a_slice_that_comes_back_holds_no_object(maker: str, tmp_path: Path) -> None:
+    odd = Made(maker, (Held("an object", "Yes", 7, ABSENT, ()), 2, None))
+    assert examiner(Conversation(Reply(value=odd)), tmp_path).ask("call", "f") is None
+    plain = Made("slice", (1, 2, None))
+    assert examiner(Conversation(Reply(value=plain)), tmp_path).ask("call", "f") == slice(1, 2)
 
 
 def test_of_a_method_of_the_tests_own_list_only_the_call_is_possible(tmp_path: Path) -> None:
